@@ -1,0 +1,62 @@
+"""apart: discover, without any reward, all the different things an agent can do in a world.
+
+The names here are the public door; they are imported when first used, so that ``import apart``
+is quick and does not start JAX.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from apart._errors import NonFinite, RunInterrupted, UserError
+from apart._version import __version__
+
+if TYPE_CHECKING:
+    from apart.methods import METHODS as methods
+    from apart.runs.store import Run, Skill, load
+    from apart.training.run import train
+    from apart.training.seeds import train_seeds
+    from apart.worlds.grid import World
+    from apart.worlds.grid import parse as parse_map
+    from apart.worlds.layouts import LAYOUTS as worlds
+
+_PLACES = {
+    "Run": ("apart.runs.store", "Run"),
+    "Skill": ("apart.runs.store", "Skill"),
+    "World": ("apart.worlds.grid", "World"),
+    "load": ("apart.runs.store", "load"),
+    "methods": ("apart.methods", "METHODS"),
+    "parse_map": ("apart.worlds.grid", "parse"),
+    "train": ("apart.training.run", "train"),
+    "train_seeds": ("apart.training.seeds", "train_seeds"),
+    "worlds": ("apart.worlds.layouts", "LAYOUTS"),
+}
+
+__all__ = [
+    "NonFinite",
+    "Run",
+    "RunInterrupted",
+    "Skill",
+    "UserError",
+    "World",
+    "__version__",
+    "load",
+    "methods",
+    "parse_map",
+    "train",
+    "train_seeds",
+    "worlds",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'apart' has no attribute '{name}'")
+    import importlib
+
+    module, attribute = _PLACES[name]
+    return getattr(importlib.import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return __all__

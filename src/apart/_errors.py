@@ -1,0 +1,38 @@
+"""Errors that are the user's to mend: one line, no traceback, exit code 2."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """Wrong input. The message is one line: what is wrong, where, and how to mend it."""
+
+
+class RunInterrupted(Exception):
+    """Training was stopped by a signal after everything was saved.
+
+    ``signal_number`` becomes the exit code 128 + number.
+    """
+
+    def __init__(self, message: str, signal_number: int) -> None:
+        super().__init__(message)
+        self.signal_number = signal_number
+
+
+class NonFinite(Exception):
+    """Training produced a number that is not finite (exit code 3)."""
+
+
+def nearest(name: str, choices: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` for the closest of ``choices``, else the empty string."""
+    close = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else ""
+
+
+def unknown(kind: str, name: str, choices: Iterable[str]) -> UserError:
+    """The error for a ``name`` that is none of ``choices``, with the nearest valid one."""
+    names = sorted(choices)
+    hint = nearest(name, names) or f"; choose from {', '.join(names)}"
+    return UserError(f"unknown {kind} '{name}'{hint}")

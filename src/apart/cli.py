@@ -1,0 +1,261 @@
+"""The command line: parsing and words for people; no logic. Answers errors without JAX.
+
+Flags are derived from `_config.Config`; argparse rather than a larger parser, because its start
+is quick and every error must be one line of our own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from apart import settings
+from apart._config import SPECS, TYPES, Config, check_value, flag
+from apart._errors import NonFinite, RunInterrupted, UserError, nearest
+from apart._version import __version__
+from apart.progress import REPORTERS, duration
+from apart.runs import store
+from apart.training import threads
+
+_SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
+_OWN = ("world", "method", "seed", "steps")
+
+
+class _Parser(argparse.ArgumentParser):
+    """Argparse whose errors are `UserError`, with the nearest valid name."""
+
+    def __init__(self, **arguments: Any) -> None:
+        super().__init__(allow_abbrev=False, **arguments)
+
+    def error(self, message: str) -> NoReturn:
+        raise UserError(f"{message} (see {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0, 2 (input), 3 (not finite), or 128 + signal."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        return _run(words)
+    except UserError as error:
+        return _fail(str(error), 2)
+    except NonFinite as error:
+        return _fail(str(error), 3)
+    except RunInterrupted as error:
+        return _fail(str(error), 128 + error.signal_number)
+    except KeyboardInterrupt:
+        return _fail("stopped", 130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+
+
+def _fail(message: str, code: int) -> int:
+    print(f"apart: {' '.join(message.split())}", file=sys.stderr)
+    return code
+
+
+def _run(words: list[str]) -> int:
+    parser, commands = _parser()
+    if words and not words[0].startswith("-") and words[0] not in commands:
+        hint = nearest(words[0], commands) or f"; choose from {', '.join(commands)}"
+        raise UserError(f"unknown command '{words[0]}'{hint}")
+    parsed, rest = parser.parse_known_args(words)
+    if rest:
+        raise _unexpected(rest[0], commands.get(words[0]))
+    if "command" not in parsed:
+        parser.print_help()
+        return 0
+    command: Callable[[argparse.Namespace], int] = parsed.command
+    return command(parsed)
+
+
+def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
+    if not word.startswith("-") or parser is None:
+        return UserError(f"unexpected argument '{word}'")
+    known = [option for action in parser._actions for option in action.option_strings]
+    name = word.split("=")[0]
+    return UserError(f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}")
+
+
+def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+    parser = _Parser(
+        prog="apart",
+        description="Discover, without any reward, all the different things an agent can do.",
+    )
+    parser.add_argument("--version", action="version", version=f"apart {__version__}")
+    # Not `required`, not `choices`: `_run` gives the nearest command's name itself.
+    subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    commands: dict[str, argparse.ArgumentParser] = {
+        "train": subparsers.add_parser("train", help="discover skills in a world"),
+        "list": subparsers.add_parser("list", help="worlds, methods and what options can be"),
+        "bench": subparsers.add_parser("bench", help="speed of this machine on fixed work"),
+    }
+    _train_flags(commands["train"])
+    commands["list"].set_defaults(command=_list)
+    bench = commands["bench"]
+    bench.add_argument("--json", metavar="FILE", help="also write the table as JSON")
+    bench.add_argument("--seconds", default="2", help="seconds per measurement (default 2)")
+    bench.add_argument("--repeats", default="3", help="measurements per row (default 3)")
+    bench.set_defaults(command=_bench)
+    return parser, commands
+
+
+def _train_flags(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("world", metavar="WORLD", help="a name from 'apart list', or a map file")
+    parser.add_argument("--method", default="apart", help="a name from 'apart list' (default apart)")
+    parser.add_argument("--steps", default=argparse.SUPPRESS, help="environment steps (default 5M)")
+    parser.add_argument("--seed", default=argparse.SUPPRESS, help="random seed (default 0)")
+    parser.add_argument("--seeds", metavar="N", help="train N seeds, from --seed on")
+    parser.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
+    parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
+    parser.add_argument("--device", metavar="NAME", help="cpu, gpu or tpu (default: JAX's choice)")
+    parser.add_argument("--threads", metavar="N", help="CPU threads (default: what pays)")
+    parser.add_argument(
+        "--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)"
+    )
+    parser.add_argument(
+        "--draw",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="draw skills.png at the end",
+    )
+    hyper = parser.add_argument_group("hyper-parameters (the method sets those that it names)")
+    for name, spec in SPECS.items():
+        if name in _OWN:
+            continue
+        default = getattr(Config, name)
+        names = f": {', '.join(settings.CHOICES[spec.kind])}" if spec.kind else ""
+        text = f"{spec.help}{names} (default {default})".replace("%", "%%")
+        boolean = {"action": argparse.BooleanOptionalAction} if TYPES[name] is bool else {}
+        hyper.add_argument(
+            flag(name), dest=name, default=argparse.SUPPRESS, help=text, **boolean
+        )
+    parser.set_defaults(command=_train)
+
+
+def number(name: str, text: str, whole: bool) -> int | float:
+    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
+    plain, factor = text.strip().replace("_", ""), 1
+    if plain and plain[-1] in _SUFFIXES:
+        plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
+    kind = "a whole number" if whole else "a number"
+    try:
+        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 20:
+            return int(plain) * factor
+        value = float(plain) * factor
+    except ValueError:
+        raise UserError(f"{name}: '{text}' is not {kind}") from None
+    return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
+
+
+def _options(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The configuration fields that the user named, parsed and in range."""
+    options = {}
+    for name, value in vars(parsed).items():
+        if name not in SPECS or name in ("world", "method"):
+            continue
+        kind = TYPES[name]
+        if kind in (int, float):
+            value = number(flag(name), value, kind is int)
+        options[name] = check_value(name, value)
+    return options
+
+
+def _train(parsed: argparse.Namespace) -> int:
+    options = _options(parsed)
+    reporter_name = parsed.progress
+    if reporter_name not in REPORTERS:
+        raise UserError(f"--progress: '{reporter_name}' is none of {', '.join(REPORTERS)}")
+    seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000)
+    config, world = settings.resolve(parsed.world, parsed.method, options)
+    n_threads = (
+        _count("--threads", parsed.threads, threads.MAX_THREADS)
+        if parsed.threads
+        else threads.best(config)
+    )
+    folder = Path(parsed.out) if parsed.out else store.default_folder(config.world, config.method)
+    refuse = store.refusal(folder, parsed.overwrite)
+    if refuse:
+        raise UserError(refuse)
+    if reporter_name != "json":
+        print(
+            f"{config.method} in {config.world}: {world.n_available(config.horizon)} of "
+            f"{world.n_states} cells can be reached in {config.horizon} steps, "
+            f"{config.skills} skills",
+            file=sys.stderr,
+        )
+    common = {"method": config.method, "overwrite": parsed.overwrite, "device": parsed.device}
+    reporter = REPORTERS[reporter_name]()
+    try:
+        if seeds is not None:
+            from apart.training.seeds import train_seeds
+
+            runs = train_seeds(
+                parsed.world, seeds=seeds, out=folder, listener=reporter, **common, **options
+            )
+        else:
+            threads.use(n_threads)
+            from apart.training.run import train
+
+            runs = [train(world, out=folder, listener=reporter, **common, **options)]
+    finally:
+        reporter.close()
+    if reporter_name != "json":
+        _tell(runs, folder, draw=parsed.draw)
+    return 0
+
+
+def _count(name: str, text: str, most: int) -> int:
+    value = number(name, text, whole=True)
+    if not isinstance(value, int):
+        raise UserError(f"{name}: '{text}' is not a whole number")
+    if not 1 <= value <= most:
+        raise UserError(f"{name}: {value} is outside 1 to {most}")
+    return value
+
+
+def _tell(runs: Sequence[store.Run], folder: Path, draw: bool) -> None:
+    from apart.report.figures import skills_picture, terminal_map
+
+    for run in runs:
+        s = run.summary
+        full = f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
+        print(
+            f"seed {s['seed']}: {run.n_effective} of {run.n_available} skills after "
+            f"{s['env_steps']:,} steps{full} ({duration(s['wall_seconds'])}, "
+            f"{s['env_steps_per_second']:,.0f} steps/s)"
+        )
+    print(f"for comparison: {runs[0].n_available} at most, {s['n_random_walk']} by random walk")
+    if len(runs) == 1:
+        print(f"\nlast states (skills that end in each cell):\n{terminal_map(runs[0])}\n")
+    else:
+        mean = sum(run.n_effective for run in runs) / len(runs)
+        print(f"mean of {len(runs)} seeds: {mean:.2f}")
+    if draw:
+        for run in runs:
+            print(f"every skill drawn: {skills_picture(run)}")
+    print(f"run folder: {folder}")
+
+
+def _list(_: argparse.Namespace) -> int:
+    titles = {"world": "worlds", "method": "methods"}
+    for kind, choices in settings.CHOICES.items():
+        print(titles.get(kind, f"--{kind.replace(' ', '-')}"))
+        width = max(map(len, choices))
+        for name, summary in choices.items():
+            print(f"  {name:<{width}}  {summary}")
+    return 0
+
+
+def _bench(parsed: argparse.Namespace) -> int:
+    seconds = number("--seconds", parsed.seconds, whole=False)
+    if not 0.01 <= seconds <= 3600:
+        raise UserError(f"--seconds: {seconds} is outside 0.01 to 3600")
+    repeats = _count("--repeats", parsed.repeats, 1000)
+    from apart.bench import bench
+
+    return bench(seconds=float(seconds), repeats=repeats, path=parsed.json)

@@ -1,0 +1,1 @@
+"""How logits and Q-values are stored, and the rules that change them."""

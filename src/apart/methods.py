@@ -1,0 +1,73 @@
+"""Every method is data: a record of options on top of the defaults of `_config.Config`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final
+
+Option = str | int | float | bool
+
+
+@dataclass(frozen=True)
+class Method:
+    """One line for people, and the options in which the method differs from the defaults."""
+
+    summary: str
+    options: Mapping[str, Option] = field(default_factory=dict)
+
+
+_AP_MIN: Final = {"discriminator": "all_pairs", "reward": "min_pairs"}
+_AP_AVERAGE: Final = {"discriminator": "all_pairs", "reward": "average_pairs"}
+_OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
+
+METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+    {
+        "apart": Method(
+            "all pairs, least vote, kept with probability (t/T)^2 (the paper's method)",
+            {**_AP_MIN, "time_weight": "square", "dropout": True},
+        ),
+        "ap_min": Method("all pairs, least vote, every step", {**_AP_MIN, "time_weight": "all"}),
+        "ap_min_ascending": Method(
+            "all pairs, least vote times (t/T)^2", {**_AP_MIN, "time_weight": "square"}
+        ),
+        "ap_min_dropout": Method(
+            "all pairs, least vote, kept with probability 1/2",
+            {**_AP_MIN, "time_weight": "all", "dropout": True},
+        ),
+        "ap_average": Method(
+            "all pairs, softmax of summed votes, every step", {**_AP_AVERAGE, "time_weight": "all"}
+        ),
+        "ap_average_art": Method(
+            "all pairs, softmax of summed votes, kept with probability (t/T)^2",
+            {**_AP_AVERAGE, "time_weight": "square", "dropout": True},
+        ),
+        "diayn": Method("one-vs-all, log posterior, every step", {**_OVA, "time_weight": "all"}),
+        "ova_ascending": Method(
+            "one-vs-all, log posterior times (t/T)^2", {**_OVA, "time_weight": "square"}
+        ),
+        "ova_dropout": Method(
+            "one-vs-all, log posterior, kept with probability 1/2",
+            {**_OVA, "time_weight": "all", "dropout": True},
+        ),
+        "ova_art": Method(
+            "one-vs-all, log posterior, kept with probability (t/T)^2",
+            {**_OVA, "time_weight": "square", "dropout": True},
+        ),
+        "vic": Method("one-vs-all, log posterior, last step only", {**_OVA, "time_weight": "last"}),
+        "tuned_vic": Method(
+            "VIC with the posterior itself and inverse temperature 10",
+            {
+                "discriminator": "one_vs_all",
+                "reward": "posterior",
+                "time_weight": "last",
+                "inverse_temperature": 10.0,
+            },
+        ),
+        "random_walk": Method(
+            "uniform actions, nothing learnt (a reference line)",
+            {"epsilon": 1.0, "evaluation_epsilon": 1.0, "updates_per_episode": 0},
+        ),
+    }
+)

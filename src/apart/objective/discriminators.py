@@ -1,0 +1,125 @@
+"""Discriminators: how the logits of one state are shaped, scored and trained.
+
+All functions see ONE state. ``loss`` is the loss of one sample (this skill was seen here);
+``gradient`` is the gradient of the sum of that loss over everything seen here, given only how
+often each skill was: in a finite world a batch is such a histogram. A discriminator knows no
+reward. To add one, write the functions and one line in ``DISCRIMINATORS``; the conformance tests
+pick it up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from apart._lazy import jax, jnp
+from apart._types import Array
+from apart.objective import pairs
+
+
+@dataclass(frozen=True)
+class Discriminator:
+    """The logits of one state and what is done with them.
+
+    Attributes:
+        summary: one line for people.
+        shape: K -> shape of the logits of one state.
+        loss: (logits, skill, inverse temperature) -> loss of one sample.
+        gradient: (logits, counts [K], inverse temperature) -> sum over skills of
+            counts[z] * d loss(logits, z) / d logits.
+        scores: (logits, inverse temperature) -> [K]; their softmax is q(z | s), their argmax
+            the prediction.
+    """
+
+    summary: str
+    shape: Callable[[int], tuple[int, ...]]
+    loss: Callable[[Array, Array, Array], Array]
+    gradient: Callable[[Array, Array, Array], Array]
+    scores: Callable[[Array, Array], Array]
+
+
+def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
+    """Cross-entropy of softmax(beta o), J^ova in section 2.2; logits [K]."""
+    return -jax.nn.log_softmax(inverse_temperature * logits)[skill]
+
+
+def one_vs_all_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
+    """[K] beta (n softmax(beta o) - counts) with n the sum of counts."""
+    posterior = jax.nn.softmax(inverse_temperature * logits)
+    return inverse_temperature * (counts.sum() * posterior - counts)
+
+
+def all_pairs_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
+    """Mean binary cross-entropy over the K - 1 pairs of ``skill`` (equation 4, don't-cares masked).
+
+    (1 + tanh o) / 2 = sigmoid(2 o), so a pair costs softplus(-2 o) or softplus(2 o).
+    Logits [R, C]; the inverse temperature has no part in it.
+    """
+    del inverse_temperature
+    first, second = pairs.members(pairs.n_skills_of(logits))
+    cost = jnp.where(first == skill, jax.nn.softplus(-2.0 * logits), 0.0)
+    cost += jnp.where(second == skill, jax.nn.softplus(2.0 * logits), 0.0)
+    return cost.sum() / (pairs.n_skills_of(logits) - 1)
+
+
+def all_pairs_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
+    """[R, C] ((n_i + n_j) y - (n_i - n_j)) / (K - 1) with y = tanh(o)."""
+    del inverse_temperature
+    first, second = pairs.spread(counts)
+    y = jnp.tanh(logits)
+    return ((first + second) * y - (first - second)) / (counts.shape[0] - 1)
+
+
+def dont_cares_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
+    """Equation 4 unmasked: the mean over all L pairs, those without ``skill`` pulled to 0."""
+    del inverse_temperature
+    first, second = pairs.members(pairs.n_skills_of(logits))
+    target = jnp.where(first == skill, 1.0, jnp.where(second == skill, 0.0, 0.5))
+    cost = target * jax.nn.softplus(-2.0 * logits) + (1 - target) * jax.nn.softplus(2.0 * logits)
+    return cost.mean()
+
+
+def dont_cares_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
+    """[R, C] (n y - (n_i - n_j)) / L with n the sum of counts."""
+    del inverse_temperature
+    first, second = pairs.spread(counts)
+    return (counts.sum() * jnp.tanh(logits) - (first - second)) / logits.size
+
+
+def _logits_as_scores(logits: Array, inverse_temperature: Array) -> Array:
+    return inverse_temperature * logits
+
+
+def _votes(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] the sum of y_zj over j: the code matrix times the outputs (section 3)."""
+    del inverse_temperature
+    return pairs.total(jnp.tanh(logits))
+
+
+DISCRIMINATORS: Final = MappingProxyType(
+    {
+        "one_vs_all": Discriminator(
+            "K logits, softmax cross-entropy",
+            lambda n_skills: (n_skills,),
+            one_vs_all_loss,
+            one_vs_all_gradient,
+            _logits_as_scores,
+        ),
+        "all_pairs": Discriminator(
+            "a logit for each of the K (K - 1) / 2 pairs, other pairs masked",
+            pairs.shape,
+            all_pairs_loss,
+            all_pairs_gradient,
+            _votes,
+        ),
+        "all_pairs_dont_cares": Discriminator(
+            "all pairs, those without the true skill pulled to 0",
+            pairs.shape,
+            dont_cares_loss,
+            dont_cares_gradient,
+            _votes,
+        ),
+    }
+)

@@ -1,0 +1,130 @@
+"""All pairs without waste: the K (K - 1) / 2 logits of one state as a rectangle [R, C].
+
+The triangle of pairs i < j is folded: row i stands beside row K - 1 - i (K even) or K - 2 - i
+(K odd), which together are as long as any other two. A cell therefore belongs to one of two
+pairs, chosen by a constant mask, and the counts or skills of a cell are broadcasts: no index
+lists, no gather, half the memory of the antisymmetric matrix [K, K]. Measured on two cores with
+K = 100, S = 85: a discriminator update takes 0.46 ms against 1.05 ms with the matrix.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from apart._lazy import jax, jnp
+from apart._types import Array, BoolArray, IntArray
+
+
+class Fold(NamedTuple):
+    """Which pair (first, second) stands where: `up` picks one of two candidates per cell."""
+
+    up: BoolArray  # [R, C]
+    first_up: IntArray  # [R] smaller skill of the pair where `up`
+    first_down: IntArray  # [R] ... where not `up`
+    second_up: IntArray  # [C] larger skill of the pair where `up`
+    second_down: IntArray  # [C] ... where not `up`
+
+
+@lru_cache
+def fold(n_skills: int) -> Fold:
+    """The fold for K skills, K >= 2."""
+    odd = n_skills % 2
+    rows, columns = (np.arange(size, dtype=np.int32) for size in shape(n_skills))
+    return Fold(
+        up=columns[None, :] >= rows[:, None] + odd,
+        first_up=rows,
+        first_down=n_skills - 1 - odd - rows,
+        second_up=columns + 1 - odd,
+        second_down=n_skills - 1 - columns,
+    )
+
+
+def shape(n_skills: int) -> tuple[int, int]:
+    """[R, C] for K skills."""
+    return n_skills // 2, n_skills - 1 + n_skills % 2
+
+
+def members(n_skills: int) -> tuple[IntArray, IntArray]:
+    """[R, C] the smaller and the larger skill of every cell."""
+    f = fold(n_skills)
+    first = np.where(f.up, f.first_up[:, None], f.first_down[:, None])
+    second = np.where(f.up, f.second_up[None, :], f.second_down[None, :])
+    return first, second
+
+
+def spread(values: Array) -> tuple[Array, Array]:
+    """[R, C] the value of the first and of the second skill of every cell, from values [K]."""
+    f = fold(values.shape[-1])
+    first = jnp.where(f.up, values[f.first_up][:, None], values[f.first_down][:, None])
+    second = jnp.where(f.up, values[f.second_up][None, :], values[f.second_down][None, :])
+    return first, second
+
+
+def n_skills_of(cells: Array) -> int:
+    """K from the folded shape [R, C]."""
+    rows, columns = cells.shape
+    return columns + 1 if columns == 2 * rows - 1 else columns
+
+
+def minimum(cells: Array) -> Array:
+    """[K] for every skill z the least of o_zj over j != z, from cells [R, C] (o_ji = -o_ij)."""
+    n_skills = n_skills_of(cells)
+    f = fold(n_skills)
+    above, below = jnp.where(f.up, cells, jnp.inf), jnp.where(f.up, jnp.inf, cells)
+    left, right = jnp.where(f.up, cells, -jnp.inf), jnp.where(f.up, -jnp.inf, cells)
+    parts = (
+        _place(above.min(1), f.first_up, n_skills, jnp.inf),
+        _place(below.min(1), f.first_down, n_skills, jnp.inf),
+        _place(-left.max(0), f.second_up, n_skills, jnp.inf),
+        _place(-right.max(0), f.second_down, n_skills, jnp.inf),
+    )
+    return jnp.minimum(jnp.minimum(parts[0], parts[1]), jnp.minimum(parts[2], parts[3]))
+
+
+def least(table: Array, state: Array, skill: Array) -> Array:
+    """The least of o_zj over j != z for one skill in one state; `minimum` of that state at z.
+
+    Reads the row and the two columns of the fold that hold z's pairs, nothing else: for a batch
+    of 640 (vmapped) 0.11 ms on one core, where `minimum` of all 85 states takes 0.59.
+
+    Args:
+        table: [S, R, C].
+        state, skill: scalars.
+    """
+    _, rows, columns = table.shape
+    n_skills = n_skills_of(table[0])
+    odd = n_skills % 2
+    a, b = jnp.arange(rows), jnp.arange(columns)
+    is_low = skill < rows
+    row_at = jnp.where(is_low, skill, n_skills - 1 - odd - skill)
+    row = jax.lax.dynamic_slice(table, (state, row_at, 0), (1, 1, columns))[0, 0]
+    up_at, down_at = skill - 1 + odd, n_skills - 1 - skill
+    up = jax.lax.dynamic_slice(table, (state, 0, up_at), (1, rows, 1))[0, :, 0]
+    down = jax.lax.dynamic_slice(table, (state, 0, down_at), (1, rows, 1))[0, :, 0]
+    as_first = jnp.where((b >= row_at + odd) == is_low, row, jnp.inf).min()
+    as_second_up = jnp.where(a < skill, -up, jnp.inf).min()
+    as_second_down = jnp.where(a > down_at - odd, -down, jnp.inf).min()
+    return jnp.minimum(as_first, jnp.minimum(as_second_up, as_second_down))
+
+
+def total(cells: Array) -> Array:
+    """[K] for every skill z the sum of y_zj over j != z, from cells [R, C] (y_ji = -y_ij)."""
+    n_skills = n_skills_of(cells)
+    f = fold(n_skills)
+    up, down = jnp.where(f.up, cells, 0.0), jnp.where(f.up, 0.0, cells)
+    return (
+        _place(up.sum(1), f.first_up, n_skills, 0.0)
+        + _place(down.sum(1), f.first_down, n_skills, 0.0)
+        - _place(up.sum(0), f.second_up, n_skills, 0.0)
+        - _place(down.sum(0), f.second_down, n_skills, 0.0)
+    )
+
+
+def _place(values: Array, skills: IntArray, n_skills: int, fill: float) -> Array:
+    """[K] ``values`` at ``skills`` (a run of consecutive numbers, up or down), else ``fill``."""
+    low, high = int(skills.min()), int(skills.max())
+    ascending = values if skills[0] == low else values[::-1]
+    return jnp.pad(ascending, (low, n_skills - 1 - high), constant_values=fill)

@@ -1,0 +1,88 @@
+"""Intrinsic rewards: from the logits of one state to the reward of EVERY skill there.
+
+A reward gets logits, never a discriminator; callers pick the acting skill or use them all.
+To add one, write a function and one line in ``REWARDS``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from apart._lazy import jax, jnp
+from apart._types import Array
+from apart.objective import pairs
+
+_K_LOGITS: Final = ("one_vs_all",)
+_PAIR_LOGITS: Final = ("all_pairs", "all_pairs_dont_cares")
+
+
+@dataclass(frozen=True)
+class Reward:
+    """A reward and what it reads.
+
+    Attributes:
+        summary: one line for people.
+        rewards: (logits of one state, inverse temperature) -> [K].
+        discriminators: whose logits it reads.
+        of_skill: (table of logits [S, ...], state, skill) -> the reward of that skill there, for
+            rewards that can tell it from less than the whole state. Without it callers compute
+            ``rewards`` of every state and pick.
+    """
+
+    summary: str
+    rewards: Callable[[Array, Array], Array]
+    discriminators: tuple[str, ...]
+    of_skill: Callable[[Array, Array, Array], Array] | None = None
+
+
+def log_posterior(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] log q(z | s) - log p(z), equation 2 (DIAYN, VIC); logits [K]; at most log K."""
+    return jax.nn.log_softmax(inverse_temperature * logits) + jnp.log(float(logits.shape[0]))
+
+
+def posterior(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] softmax(beta o), in [0, 1] (tuned VIC); logits [K]."""
+    return jax.nn.softmax(inverse_temperature * logits)
+
+
+def average_pairs(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] softmax over z of the sum of y_zj over j, equation 5; logits [R, C]."""
+    del inverse_temperature
+    return jax.nn.softmax(pairs.total(jnp.tanh(logits)))
+
+
+def min_pairs(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] the least y_zj over j != z, equation 6, in [-1, 1]; logits [R, C].
+
+    tanh ascends, so the minimum is taken before it: K evaluations instead of K^2 / 2.
+    """
+    del inverse_temperature
+    return jnp.tanh(pairs.minimum(logits))
+
+
+def min_pairs_literal(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] equation 6 with "all i" taken literally: the code matrix's zeros count, so r <= 0."""
+    return jnp.minimum(min_pairs(logits, inverse_temperature), 0.0)
+
+
+def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
+    """`min_pairs` of one skill in one state, from the table of all states [S, R, C]."""
+    return jnp.tanh(pairs.least(table, state, skill))
+
+
+REWARDS: Final = MappingProxyType(
+    {
+        "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, _K_LOGITS),
+        "posterior": Reward("softmax(beta o) of the skill (tuned VIC)", posterior, _K_LOGITS),
+        "average_pairs": Reward("softmax of the summed votes", average_pairs, _PAIR_LOGITS),
+        "min_pairs": Reward(
+            "the least vote against any rival (APART)", min_pairs, _PAIR_LOGITS, min_pairs_of_skill
+        ),
+        "min_pairs_literal": Reward(
+            "min_pairs over all L pairs, zeros included", min_pairs_literal, _PAIR_LOGITS
+        ),
+    }
+)

@@ -1,0 +1,119 @@
+"""Words and bars while training: a live bar on a terminal, plain lines in a log, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from apart.training.run import Progress
+
+
+class Reporter(Protocol):
+    """Takes a `Progress` now and then; ``close`` leaves the terminal tidy."""
+
+    def __call__(self, progress: Progress) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Bar:
+    """A live bar: steps, skills found so far, steps per second, time left."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            BarColumn(bar_width=24),
+            TextColumn("{task.fields[text]}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("train", total=None, text="compiling")
+        self._bar.start()
+
+    def __call__(self, progress: Progress) -> None:
+        """Show where the run is."""
+        self._bar.update(
+            self._task,
+            total=progress.total_steps,
+            completed=progress.env_steps,
+            text=words(progress),
+        )
+
+    def close(self) -> None:
+        """Stop redrawing."""
+        self._bar.stop()
+
+
+class Lines:
+    """A line for every tenth of the run, and at least one a minute."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._tenth, self._last = 0, time.monotonic()
+
+    def __call__(self, progress: Progress) -> None:
+        """Write a line if one is due."""
+        tenth = 10 * progress.env_steps // progress.total_steps
+        now = time.monotonic()
+        if tenth > self._tenth or now - self._last > 60:
+            self._tenth, self._last = tenth, now
+            print(words(progress), file=self._stream, flush=True)
+
+    def close(self) -> None:
+        """Nothing to tidy."""
+
+
+class Json:
+    """One JSON object a line on standard output, for programs that watch."""
+
+    def __call__(self, progress: Progress) -> None:
+        """Write it."""
+        print(json.dumps(progress._asdict()), flush=True)
+
+    def close(self) -> None:
+        """Nothing to tidy."""
+
+
+class Silent:
+    """Says nothing."""
+
+    def __call__(self, progress: Progress) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
+def _auto() -> Reporter:
+    return Bar() if sys.stderr.isatty() else Lines()
+
+
+REPORTERS: dict[str, Callable[[], Reporter]] = {
+    "auto": _auto,
+    "bar": Bar,
+    "lines": Lines,
+    "json": Json,
+    "none": Silent,
+}
+
+
+def words(progress: Progress) -> str:
+    """``1,250,000 / 5,000,000 steps · 71 of 85 skills · 41,200 steps/s · 1:31 left``."""
+    return (
+        f"{progress.env_steps:,} / {progress.total_steps:,} steps · "
+        f"{progress.n_effective} of {progress.n_available} skills · "
+        f"{progress.steps_per_second:,.0f} steps/s · {duration(progress.seconds_left)} left"
+    )
+
+
+def duration(seconds: float) -> str:
+    """``1:31`` or ``2:04:10``."""
+    total = round(max(seconds, 0.0))
+    hours, minutes = total // 3600, total // 60 % 60
+    return f"{hours}:{minutes:02d}:{total % 60:02d}" if hours else f"{minutes}:{total % 60:02d}"

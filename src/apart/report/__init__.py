@@ -1,0 +1,1 @@
+"""Pictures from run folders; never imports training."""

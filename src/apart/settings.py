@@ -1,0 +1,96 @@
+"""From what the user said to a complete, valid configuration and its world. No JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final
+
+from apart._config import SPECS, Config, check_value, flag
+from apart._errors import UserError, unknown
+from apart.methods import METHODS
+from apart.objective.discriminators import DISCRIMINATORS
+from apart.objective.rewards import REWARDS
+from apart.objective.time_weights import TIME_WEIGHTS
+from apart.worlds import grid
+from apart.worlds.grid import World
+from apart.worlds.layouts import LAYOUTS
+
+CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+    {
+        "world": {name: layout.summary for name, layout in LAYOUTS.items()},
+        "method": {name: method.summary for name, method in METHODS.items()},
+        "discriminator": {name: d.summary for name, d in DISCRIMINATORS.items()},
+        "reward": {name: r.summary for name, r in REWARDS.items()},
+        "time weight": {name: w.summary for name, w in TIME_WEIGHTS.items()},
+        "discriminator states": {"all": "every step", "last": "the last step of an episode only"},
+        "reward state": {"next": "the state after the action", "current": "the state before it"},
+    }
+)
+
+
+def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tuple[Config, World]:
+    """The configuration of ``method`` with the user's ``options`` on top, and the loaded world.
+
+    Raises:
+        UserError: an unknown name, a value out of range, or options that contradict each other.
+    """
+    if method not in METHODS:
+        raise unknown("method", method, METHODS)
+    for name in options:
+        if name not in SPECS:
+            raise unknown("option", name, SPECS)
+    loaded = world if isinstance(world, World) else grid.load(world)
+    values = {**METHODS[method].options, **options, "world": loaded.name, "method": method}
+    config = Config(**{name: check_value(name, value) for name, value in values.items()})
+    if config.horizon == 0:
+        config = dataclasses.replace(config, horizon=loaded.horizon)
+    _check_names(config)
+    _check_together(config, loaded)
+    return config, loaded
+
+
+def _check_names(config: Config) -> None:
+    for name, spec in SPECS.items():
+        if spec.kind not in ("", "world") and getattr(config, name) not in CHOICES[spec.kind]:
+            raise unknown(spec.kind, getattr(config, name), CHOICES[spec.kind])
+
+
+def _check_together(config: Config, world: World) -> None:
+    fits = REWARDS[config.reward].discriminators
+    if config.discriminator not in fits:
+        raise UserError(
+            f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
+            f"not {config.discriminator}"
+        )
+    if config.episodes_per_update > 1 and config.updates_per_episode > 1:
+        raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
+    if config.buffer < config.collection:
+        raise UserError(
+            f"--buffer {config.buffer} is smaller than the {config.collection} transitions "
+            "between two updates"
+        )
+    needed, present = memory_bytes(config, world), _physical_memory()
+    if needed > present:
+        raise UserError(
+            f"{flag('skills')} {config.skills} in a world of {world.n_states} cells needs "
+            f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
+        )
+
+
+def memory_bytes(config: Config, world: World) -> int:
+    """Bytes of tables (with Adam's two moments and one temporary), replay and batch."""
+    cells = 1
+    for size in DISCRIMINATORS[config.discriminator].shape(config.skills):
+        cells *= size
+    per_state = 4 * cells + 8 * world.next_state.shape[1] * config.skills
+    return 4 * (world.n_states * per_state + 4 * config.buffer + 16 * config.batch)
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):
+        return 2**63

@@ -1,0 +1,1 @@
+"""The compiled chunk, evaluation and the host loop."""

@@ -1,0 +1,153 @@
+"""Several seeds at once: one process a seed, one thread a process, as many as there are cores.
+
+Measured against one vmapped program on two cores: `benchmarks/seeds.py`, docs/performance.md. A
+seed's bits cannot depend on its neighbours, because it has none in its process. Talks to the
+children by their command line and by JSON lines; does not import JAX.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apart._config import flag
+from apart._errors import RunInterrupted, UserError
+from apart.runs import store
+from apart.settings import resolve
+from apart.training import threads
+
+
+class Group(NamedTuple):
+    """Where a set of runs is: the sums over its seeds, in the fields of `run.Progress`."""
+
+    env_steps: int
+    total_steps: int
+    n_effective: float
+    n_available: int
+    steps_per_second: float
+
+    @property
+    def seconds_left(self) -> float:
+        """At the speed of the runs under way."""
+        return (self.total_steps - self.env_steps) / max(self.steps_per_second, 1e-9)
+
+
+def train_seeds(
+    world: str,
+    *,
+    seeds: int,
+    method: str = "apart",
+    seed: int = 0,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    device: str | None = None,
+    listener: Callable[[Group], None] | None = None,
+    **options: Any,
+) -> list[store.Run]:
+    """Train seeds ``seed`` .. ``seed + seeds - 1``; each gets ``out/seed-N``, ``out`` the summary.
+
+    Raises:
+        UserError: wrong input (nothing written), or a child failed (its last line is the message).
+        RunInterrupted: SIGINT; the children have saved.
+    """
+    if seeds < 1:
+        raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")
+    config, _ = resolve(world, method, {**options, "seed": seed})
+    resolve(world, method, {**options, "seed": seed + seeds - 1})
+    folder = Path(out) if out else store.default_folder(config.world, method)
+    refuse = store.refusal(folder, overwrite)
+    if refuse:
+        raise UserError(refuse)
+    store.claim(folder, overwrite)
+    names = range(seed, seed + seeds)
+    total = config.iterations * config.collection * seeds
+    pool = _Pool(total, listener or (lambda _: None))
+    base = [sys.executable, "-m", "apart", "train", world, "--method", method]
+    for name, value in options.items():
+        base += _spell(name, value)
+    base += ["--progress", "json", "--no-draw", "--threads", "1"]
+    base += ["--device", device] if device else []
+    pool.run({n: [*base, "--seed", str(n), "--out", str(folder / f"seed-{n}")] for n in names})
+    runs = [store.load(folder / f"seed-{n}") for n in names]
+    store.write_aggregate(folder, runs)
+    return runs
+
+
+def _spell(name: str, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return [flag(name) if value else flag(name).replace("--", "--no-", 1)]
+    return [flag(name), str(value)]
+
+
+class _Pool:
+    """Runs commands, as many at once as there are cores, and adds up what they say."""
+
+    def __init__(self, total: int, listener: Callable[[Group], None]) -> None:
+        self._total, self._listener = total, listener
+        self._latest: dict[int, Mapping[str, Any]] = {}
+        self._lock = threading.Lock()
+        self._slots = threading.Semaphore(threads.cores())
+        self._failure: str | None = None
+
+    def run(self, commands: Mapping[int, list[str]]) -> None:
+        watchers = []
+        try:
+            for number, command in commands.items():
+                self._slots.acquire()
+                if self._failure:
+                    break
+                watcher = threading.Thread(target=self._watch, args=(number, command))
+                watcher.start()
+                watchers.append(watcher)
+            for watcher in watchers:
+                watcher.join()
+        except KeyboardInterrupt:
+            # The terminal sent SIGINT to the children too: they save and end by themselves.
+            self._failure = "stopped"
+            for watcher in watchers:
+                watcher.join()
+            raise RunInterrupted("stopped; unfinished seeds saved their state", 2) from None
+        if self._failure:
+            raise UserError(self._failure)
+
+    def _watch(self, number: int, command: list[str]) -> None:
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        try:
+            with subprocess.Popen(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment,
+            ) as process:
+                assert process.stdout is not None and process.stderr is not None
+                for line in process.stdout:
+                    if line.startswith("{"):
+                        self._note(number, json.loads(line))
+                errors = process.stderr.read().strip().split("\n")
+            if process.returncode:
+                self._failure = self._failure or f"seed {number}: {errors[-1]}"
+            with self._lock:
+                self._latest[number] = {**self._latest.get(number, {}), "steps_per_second": 0.0}
+        finally:
+            self._slots.release()
+
+    def _note(self, number: int, progress: Mapping[str, Any]) -> None:
+        with self._lock:
+            self._latest[number] = progress
+            known = [p for p in self._latest.values() if "n_effective" in p]
+            self._listener(
+                Group(
+                    env_steps=sum(p["env_steps"] for p in known),
+                    total_steps=self._total,
+                    n_effective=round(sum(p["n_effective"] for p in known) / len(known), 1),
+                    n_available=known[0]["n_available"],
+                    steps_per_second=sum(p["steps_per_second"] for p in known),
+                )
+            )

@@ -1,0 +1,61 @@
+"""The training state: one typed pytree. Resuming is loading it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from apart._config import SPECS, Config
+from apart._types import Array, Key
+from apart.learner.replay import Replay
+from apart.learner.tables import Fitted, Params
+
+
+class TrainState(NamedTuple):
+    """Everything that changes while training."""
+
+    discriminator: Fitted  # logits [S, *logits of one state]
+    q: Fitted  # Q [S, A, K]
+    target_q: Params  # a copy of q's parameters, or None without a target network
+    replay: Replay
+    iteration: Array  # [] int32: rounds of collecting and updating made
+    updates: Array  # [] int32: updates made
+    key: Key  # never consumed: draws are functions of (key, iteration, purpose)
+
+
+class Hyper(NamedTuple):
+    """The traced numbers of a configuration: changing one does not compile anew."""
+
+    learning_rate: Array
+    discriminator_learning_rate: Array
+    discount: Array
+    epsilon: Array
+    inverse_temperature: Array
+    init_q: Array
+    init_logits: Array
+
+
+def hyper_of(config: Config) -> Hyper:
+    """The traced fields of ``config`` as float32 scalars."""
+    values = {n: getattr(config, n) for n, spec in SPECS.items() if spec.traced}
+    return Hyper(**{name: jnp.asarray(value, jnp.float32) for name, value in values.items()})
+
+
+def to_arrays(state: TrainState) -> dict[str, Any]:
+    """The state as NumPy arrays by name (``q.adam.mu``, ...); keys as their raw data."""
+    plain = state._replace(key=jax.random.key_data(state.key))
+    leaves, _ = jax.tree_util.tree_flatten_with_path(plain)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
+
+
+def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
+    """The state whose `to_arrays` is ``arrays``; ``like`` gives the structure."""
+    plain = like._replace(key=jax.random.key_data(like.key))
+    leaves, tree = jax.tree_util.tree_flatten_with_path(plain)
+    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
+    state: TrainState = jax.tree_util.tree_unflatten(tree, [jnp.asarray(arrays[n]) for n in names])
+    return state._replace(key=jax.random.wrap_key_data(state.key))

@@ -1,0 +1,1 @@
+"""Worlds: maps as text, transition tables as arrays."""
