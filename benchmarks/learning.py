@@ -45,9 +45,7 @@ def at(run: store.Run, mark: int) -> int:
 def table(stored: dict[str, dict[str, list[int]]]) -> str:
     lines = ["| method | 0.5M | 1M | 2.5M | 5M | seeds at 5M | paper at 5M |", "|" + "---|" * 7]
     for method, marks in stored.items():
-        cells = [
-            f"{statistics.fmean(v):.1f} ± {statistics.stdev(v):.1f}" for v in marks.values()
-        ]
+        cells = [f"{statistics.fmean(v):.1f} ± {statistics.stdev(v):.1f}" for v in marks.values()]
         last = ", ".join(map(str, list(marks.values())[-1]))
         lines.append(f"| `{method}` | {' | '.join(cells)} | {last} | {PAPER[method]} |")
     return "\n".join(lines)

@@ -123,16 +123,16 @@ def flag(name: str) -> str:
 def check_value(name: str, value: Any) -> Any:
     """``value`` in the field's type and range, or `UserError` naming the flag."""
     spec, expected = SPECS[name], TYPES[name]
-    if expected is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
-    if type(value) is not expected:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    shown = repr(value) if len(repr(value)) < 40 else repr(value)[:36] + "..."
+    if not (number if expected is float else type(value) is expected):
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
-        raise UserError(f"{flag(name)}: {value!r} is not {words[expected]}")
-    if expected in (int, float):
-        if not math.isfinite(value):
-            raise UserError(f"{flag(name)}: {value} is not a finite number")
+        raise UserError(f"{flag(name)}: {shown} is not {words[expected]}")
+    if number:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{flag(name)}: {shown} is not a finite number")
         if not spec.low <= value <= spec.high:
-            raise UserError(f"{flag(name)}: {value} is outside {spec.low:g} to {spec.high:g}")
-    return value
+            raise UserError(f"{flag(name)}: {shown} is outside {spec.low:g} to {spec.high:g}")
+    return float(value) if expected is float else value

@@ -78,7 +78,9 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
         return UserError(f"unexpected argument '{word}'")
     known = [option for action in parser._actions for option in action.option_strings]
     name = word.split("=")[0]
-    return UserError(f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}")
+    return UserError(
+        f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}"
+    )
 
 
 def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
@@ -106,7 +108,9 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
 
 def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("world", metavar="WORLD", help="a name from 'apart list', or a map file")
-    parser.add_argument("--method", default="apart", help="a name from 'apart list' (default apart)")
+    parser.add_argument(
+        "--method", default="apart", help="a name from 'apart list' (default apart)"
+    )
     parser.add_argument("--steps", default=argparse.SUPPRESS, help="environment steps (default 5M)")
     parser.add_argument("--seed", default=argparse.SUPPRESS, help="random seed (default 0)")
     parser.add_argument("--seeds", metavar="N", help="train N seeds, from --seed on")
@@ -114,9 +118,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
     parser.add_argument("--device", metavar="NAME", help="cpu, gpu or tpu (default: JAX's choice)")
     parser.add_argument("--threads", metavar="N", help="CPU threads (default: what pays)")
-    parser.add_argument(
-        "--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)"
-    )
+    parser.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
     parser.add_argument(
         "--draw",
         action=argparse.BooleanOptionalAction,
@@ -130,10 +132,10 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
         default = getattr(Config, name)
         names = f": {', '.join(settings.CHOICES[spec.kind])}" if spec.kind else ""
         text = f"{spec.help}{names} (default {default})".replace("%", "%%")
-        boolean = {"action": argparse.BooleanOptionalAction} if TYPES[name] is bool else {}
-        hyper.add_argument(
-            flag(name), dest=name, default=argparse.SUPPRESS, help=text, **boolean
-        )
+        arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
+        if TYPES[name] is bool:
+            arguments["action"] = argparse.BooleanOptionalAction
+        hyper.add_argument(flag(name), **arguments)
     parser.set_defaults(command=_train)
 
 
@@ -223,7 +225,9 @@ def _tell(runs: Sequence[store.Run], folder: Path, draw: bool) -> None:
 
     for run in runs:
         s = run.summary
-        full = f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
+        full = (
+            f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
+        )
         print(
             f"seed {s['seed']}: {run.n_effective} of {run.n_available} skills after "
             f"{s['env_steps']:,} steps{full} ({duration(s['wall_seconds'])}, "

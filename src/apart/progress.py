@@ -1,4 +1,4 @@
-"""Words and bars while training: a live bar on a terminal, plain lines in a log, JSON for programs."""
+"""Words while training: a live bar on a terminal, plain lines in a log, JSON for programs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,35 @@ import json
 import sys
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import NamedTuple, Protocol, TextIO, TypeAlias
 
-if TYPE_CHECKING:
-    from apart.training.run import Progress
+
+class Progress(NamedTuple):
+    """Where a run is, or a set of runs: sums over its seeds, ``n_effective`` their mean."""
+
+    env_steps: int
+    total_steps: int
+    n_effective: float
+    n_available: int
+    steps_per_second: float
+
+    @property
+    def seconds_left(self) -> float:
+        """At the speed so far."""
+        return (self.total_steps - self.env_steps) / max(self.steps_per_second, 1e-9)
+
+
+Listener: TypeAlias = Callable[[Progress], None]
 
 
 class Reporter(Protocol):
     """Takes a `Progress` now and then; ``close`` leaves the terminal tidy."""
 
-    def __call__(self, progress: Progress) -> None: ...
+    def __call__(self, progress: Progress) -> None:
+        """Take note of ``progress``."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """No more is coming."""
 
 
 class Bar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -36,6 +37,7 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
 
     Raises:
         UserError: an unknown name, a value out of range, or options that contradict each other.
+
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
@@ -91,6 +93,6 @@ def memory_bytes(config: Config, world: World) -> int:
 
 def _physical_memory() -> int:
     try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
     except (ValueError, OSError, AttributeError):
-        return 2**63
+        return sys.maxsize

@@ -12,7 +12,7 @@ from apart._types import Array
 
 def uniform(bits: Array) -> Array:
     """Floats in [0, 1) with 24 random bits each, from uint32."""
-    return (bits >> 8).astype(jnp.float32) * jnp.float32(2.0**-24)
+    return jnp.multiply((bits >> 8).astype(jnp.float32), 2.0**-24)
 
 
 def integer(bits: Array, bound: Array | int) -> Array:

@@ -40,8 +40,10 @@ def sample(replay: Replay, bits: Array, n_inserted: Array) -> tuple[Array, Array
     """[B] state_action and skill_time, uniform with replacement over what the ring holds.
 
     Args:
+        replay: the ring.
         bits: [B] uint32, fresh.
         n_inserted: collections inserted so far, at least 1.
+
     """
     slots, collection, _ = replay.rows.shape
     filled = jnp.minimum(n_inserted, slots) * collection

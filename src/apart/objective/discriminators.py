@@ -31,6 +31,7 @@ class Discriminator:
             counts[z] * d loss(logits, z) / d logits.
         scores: (logits, inverse temperature) -> [K]; their softmax is q(z | s), their argmax
             the prediction.
+
     """
 
     summary: str

@@ -92,7 +92,9 @@ def least(table: Array, state: Array, skill: Array) -> Array:
 
     Args:
         table: [S, R, C].
-        state, skill: scalars.
+        state: which state.
+        skill: z.
+
     """
     _, rows, columns = table.shape
     n_skills = n_skills_of(table[0])

@@ -30,6 +30,7 @@ class Reward:
         of_skill: (table of logits [S, ...], state, skill) -> the reward of that skill there, for
             rewards that can tell it from less than the whole state. Without it callers compute
             ``rewards`` of every state and pick.
+
     """
 
     summary: str

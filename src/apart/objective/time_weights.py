@@ -48,7 +48,9 @@ def reward_factor(weight: TimeWeight, dropout: bool, t: Array, horizon: int, u: 
         weight: a record of ``TIME_WEIGHTS``.
         dropout: draw 0 or 1 instead of multiplying by W(t) (equation 8 of the paper).
         t: step number, 1 .. ``horizon``.
+        horizon: T.
         u: uniform in [0, 1), fresh for every sample; unused without dropout.
+
     """
     x = t.astype(jnp.float32) / horizon
     if dropout:

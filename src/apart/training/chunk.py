@@ -63,7 +63,8 @@ def _program(key: _Key) -> Program:
     parts = Parts(key.world, key.config)
 
     def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
-        return jax.lax.fori_loop(0, n, lambda _, s: parts.iterate(s, hyper), state)
+        last: TrainState = jax.lax.fori_loop(0, n, lambda _, s: parts.iterate(s, hyper), state)
+        return last
 
     return Program(
         init=jax.jit(parts.init),
@@ -112,9 +113,10 @@ class Parts:
         n = self.config.updates_per_episode
         if n <= 1:
             return self.update(state, hyper, key_update) if n else state
-        return jax.lax.fori_loop(
+        last: TrainState = jax.lax.fori_loop(
             0, n, lambda i, s: self.update(s, hyper, jax.random.fold_in(key_update, i)), state
         )
+        return last
 
     def collect(self, q: Array, epsilon: Array, key: Key) -> tuple[Array, Array]:
         """[E * T] packed transitions of E epsilon-greedy episodes, each with a random skill.
@@ -185,11 +187,11 @@ class Parts:
         reward = factor * self.rewards_of(logits, seen_in, skill, hyper)
         cell = state_action * c.skills + skill
         shape = (self.n_states, self.n_actions, c.skills)
-        count = _histogram(cell, jnp.ones_like(u), shape)
+        times = _histogram(cell, jnp.ones_like(u), shape)
         tally = Tally(
-            count=count,
+            times=times,
             reward=_histogram(cell, reward, shape),
-            proceeds=count if c.bootstrap_last else _histogram(cell, ~last, shape),
+            proceeds=times if c.bootstrap_last else _histogram(cell, ~last, shape),
         )
         return Batch(tally, _histogram(seen_in * c.skills + skill, teaches, (shape[0], shape[2])))
 

@@ -1,4 +1,4 @@
-"""What the skills do now: greedy episodes of all K skills, and what the discriminator makes of them."""
+"""What the skills do now: an episode of each, and what the discriminator makes of it."""
 
 from __future__ import annotations
 
@@ -48,10 +48,14 @@ def evaluate(
         scores: [S, K] discriminator scores; softmax is the posterior, argmax the prediction.
         rewards: [S, K].
         next_state: [S, A].
+        start: first state of every episode.
+        horizon: T.
         epsilon: probability of a random action (0: greedy).
         key: used only when ``epsilon`` is not 0.
+        finite: whether all parameters are (passed through).
+
     """
-    n_states, n_actions, n_skills = q.shape
+    n_states, _, n_skills = q.shape
     skills = jnp.arange(n_skills)
     greedy = jnp.argmax(q, axis=1)  # [S, K]
     trajectories = play(greedy, next_state, start, horizon, epsilon, key)
@@ -116,7 +120,8 @@ def last_states(
         return spread
 
     first = jnp.zeros((n_states, n_skills)).at[start].set(1.0)
-    return jax.lax.fori_loop(0, horizon, step, first)
+    last: Array = jax.lax.fori_loop(0, horizon, step, first)
+    return last
 
 
 def mutual_information(p: Array) -> Array:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ import optax
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
+from apart.progress import Listener, Progress
 from apart.runs import checkpoint, store
 from apart.settings import resolve
 from apart.training import threads
@@ -32,23 +33,6 @@ from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.state import TrainState, hyper_of, to_arrays
 from apart.worlds.grid import World, random_walk_skills
 
-
-class Progress(NamedTuple):
-    """Where a run is."""
-
-    env_steps: int
-    total_steps: int
-    n_effective: int
-    n_available: int
-    steps_per_second: float
-
-    @property
-    def seconds_left(self) -> float:
-        """At the speed so far."""
-        return (self.total_steps - self.env_steps) / max(self.steps_per_second, 1e-9)
-
-
-Listener = Callable[[Progress], None]
 _SLICE_SECONDS = 0.5
 
 
@@ -77,9 +61,12 @@ def train(
         UserError: wrong input; nothing was written.
         RunInterrupted: SIGINT or SIGTERM; the state was saved.
         NonFinite: the numbers overflowed.
+
     """
     config, loaded = resolve(world, method, options)
-    folder = Path(out) if out else store.default_folder(config.world, method) / f"seed-{config.seed}"
+    folder = (
+        Path(out) if out else store.default_folder(config.world, method) / f"seed-{config.seed}"
+    )
     refuse = store.refusal(folder, overwrite)
     if refuse:
         raise UserError(refuse)
@@ -110,8 +97,8 @@ class _Training:
     def run(self) -> store.Run:
         self.writer.config(_about(self.config, self.world))
         began = time.perf_counter()
-        state = self.program.init(np.uint32(self.config.seed), self.hyper)
-        state = self.program.chunk(state, self.hyper, np.int32(0))  # compiles, does no work
+        state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
+        state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
         evaluation = self._evaluate(state)
         compile_seconds = time.perf_counter() - began
         iteration, total = 0, self.config.iterations
@@ -139,15 +126,16 @@ class _Training:
             speed = iteration / self.train_seconds if self.train_seconds else 0.0
             n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 16))
             began = time.perf_counter()
-            state = self.program.chunk(state, self.hyper, np.int32(n))
-            jax.block_until_ready(state.iteration)
+            state = self.program.chunk(state, self.hyper, jnp.int32(n))
+            state.iteration.block_until_ready()
             self.train_seconds += time.perf_counter() - began
             iteration += n
             self.listener(self._progress(iteration))
         return state
 
     def _evaluate(self, state: TrainState) -> Evaluation:
-        return jax.device_get(self.program.evaluate(state, self.hyper))
+        on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
+        return on_host
 
     def _record(self, iteration: int, evaluation: Evaluation, final: bool) -> None:
         env_steps = iteration * self.config.collection
@@ -230,7 +218,7 @@ class _Training:
             "wall_seconds": round(self.train_seconds, 3),
             "env_steps_per_second": round(env_steps / max(self.train_seconds, 1e-9), 1),
             "compile_seconds": round(compile_seconds, 3),
-            "peak_rss_mb": _peak_rss_mb(),
+            "peak_rss_mb": peak_rss_mb(),
             "version": __version__,
         }
 
@@ -279,7 +267,8 @@ def _versions() -> dict[str, Any]:
     }
 
 
-def _peak_rss_mb() -> float:
+def peak_rss_mb() -> float:
+    """The most memory that this process has held so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)
 

@@ -12,30 +12,16 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from apart._config import flag
 from apart._errors import RunInterrupted, UserError
+from apart.progress import Listener, Progress
 from apart.runs import store
 from apart.settings import resolve
 from apart.training import threads
-
-
-class Group(NamedTuple):
-    """Where a set of runs is: the sums over its seeds, in the fields of `run.Progress`."""
-
-    env_steps: int
-    total_steps: int
-    n_effective: float
-    n_available: int
-    steps_per_second: float
-
-    @property
-    def seconds_left(self) -> float:
-        """At the speed of the runs under way."""
-        return (self.total_steps - self.env_steps) / max(self.steps_per_second, 1e-9)
 
 
 def train_seeds(
@@ -47,7 +33,7 @@ def train_seeds(
     out: str | Path | None = None,
     overwrite: bool = False,
     device: str | None = None,
-    listener: Callable[[Group], None] | None = None,
+    listener: Listener | None = None,
     **options: Any,
 ) -> list[store.Run]:
     """Train seeds ``seed`` .. ``seed + seeds - 1``; each gets ``out/seed-N``, ``out`` the summary.
@@ -55,6 +41,7 @@ def train_seeds(
     Raises:
         UserError: wrong input (nothing written), or a child failed (its last line is the message).
         RunInterrupted: SIGINT; the children have saved.
+
     """
     if seeds < 1:
         raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")
@@ -88,7 +75,7 @@ def _spell(name: str, value: Any) -> list[str]:
 class _Pool:
     """Runs commands, as many at once as there are cores, and adds up what they say."""
 
-    def __init__(self, total: int, listener: Callable[[Group], None]) -> None:
+    def __init__(self, total: int, listener: Listener) -> None:
         self._total, self._listener = total, listener
         self._latest: dict[int, Mapping[str, Any]] = {}
         self._lock = threading.Lock()
@@ -126,7 +113,8 @@ class _Pool:
                 text=True,
                 env=environment,
             ) as process:
-                assert process.stdout is not None and process.stderr is not None
+                assert process.stdout is not None
+                assert process.stderr is not None
                 for line in process.stdout:
                     if line.startswith("{"):
                         self._note(number, json.loads(line))
@@ -143,7 +131,7 @@ class _Pool:
             self._latest[number] = progress
             known = [p for p in self._latest.values() if "n_effective" in p]
             self._listener(
-                Group(
+                Progress(
                     env_steps=sum(p["env_steps"] for p in known),
                     total_steps=self._total,
                     n_effective=round(sum(p["n_effective"] for p in known) / len(known), 1),

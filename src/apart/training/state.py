@@ -49,7 +49,10 @@ def to_arrays(state: TrainState) -> dict[str, Any]:
     """The state as NumPy arrays by name (``q.adam.mu``, ...); keys as their raw data."""
     plain = state._replace(key=jax.random.key_data(state.key))
     leaves, _ = jax.tree_util.tree_flatten_with_path(plain)
-    return {jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf) for path, leaf in leaves}
+    return {
+        jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf)
+        for path, leaf in leaves
+    }
 
 
 def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:

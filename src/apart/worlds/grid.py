@@ -37,6 +37,7 @@ class World:
         next_state: [S, A] the state after each action; a blocked move stays.
         start: the state in which every episode starts.
         distance: [S] least number of steps from the start.
+
     """
 
     name: str
@@ -64,7 +65,7 @@ class World:
 
 
 def parse(text: str, name: str = "map", horizon: int = DEFAULT_HORIZON) -> World:
-    """The world of a map text; `UserError` in one line when the text is not a map.
+    r"""The world of a map text; `UserError` in one line when the text is not a map.
 
     >>> parse("S.\\n..").n_states
     4

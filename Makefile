@@ -1,0 +1,41 @@
+# The two commands of the README: `make demo` and `make test`. Both set up their own environment.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test bench bench-torch evidence clean
+
+demo: $(VENV)/.installed
+	$(BIN)/apart train four_rooms --method apart --steps 2M --out runs/demo --overwrite
+
+test: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+# Speed of this machine; `make bench-torch` puts three PyTorch versions beside it.
+bench: $(VENV)/.installed
+	$(BIN)/apart bench --json results/bench.json
+
+bench-torch: $(VENV)/.dev
+	$(BIN)/pip install --quiet -e '.[torch]'
+	$(BIN)/python benchmarks/versus_torch.py
+
+# The stored results of docs/results.md, made again (about half an hour on two cores).
+evidence: $(VENV)/.installed
+	$(BIN)/python benchmarks/learning.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[dev]'
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,45 @@
+"""The histogram form of Q-learning against autodiff of the one-sample loss."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from apart.learner import q_learning
+from apart.learner.q_learning import Tally
+
+
+def test_td_loss_by_hand():
+    # (0.5 + 0.9 * 2 - 0.3)^2 = 4
+    q_t, q_tp1 = jnp.array([0.1, 0.3]), jnp.array([2.0, -1.0])
+    assert q_learning.td_loss(q_t, 1, 0.5, 0.9, q_tp1) == pytest.approx(4.0)
+    assert q_learning.td_loss(q_t, 1, 0.5, 0.0, q_tp1) == pytest.approx(0.04)
+
+
+def test_table_gradient_equals_autodiff_of_the_batch():
+    rng = np.random.default_rng(0)
+    s, a, k, b, gamma = 4, 3, 5, 200, 0.9
+    q = jnp.asarray(rng.normal(size=(s, a, k)), jnp.float32)
+    next_state = rng.integers(0, s, (s, a))
+    states, actions, skills = rng.integers(0, s, b), rng.integers(0, a, b), rng.integers(0, k, b)
+    rewards, proceeds = rng.normal(size=b), rng.integers(0, 2, b)
+
+    def loss(table):
+        fixed = jax.lax.stop_gradient(table)
+
+        def one(state, action, skill, reward, goes_on, after):
+            return q_learning.td_loss(
+                table[state, :, skill], action, reward, gamma * goes_on, fixed[after, :, skill]
+            )
+
+        after = next_state[states, actions]
+        return jax.vmap(one)(states, actions, skills, rewards, proceeds, after).mean()
+
+    tally = Tally(*(np.zeros((s, a, k), np.float32) for _ in range(3)))
+    for field, values in zip(tally, (np.ones(b), rewards, proceeds), strict=True):
+        np.add.at(field, (states, actions, skills), values)
+    value = q.max(axis=1)[next_state]
+    got = q_learning.table_gradient(q, tally, value, gamma, b)
+    np.testing.assert_allclose(got, jax.grad(loss)(q), rtol=1e-4, atol=1e-6)

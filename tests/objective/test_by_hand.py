@@ -1,0 +1,110 @@
+"""Rewards, losses and weights against numbers computed by hand, with and without jit."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from apart.objective import discriminators, pairs, rewards
+from apart.objective.time_weights import TIME_WEIGHTS, reward_factor
+
+both = pytest.mark.parametrize("maybe_jit", [lambda f: f, jax.jit], ids=["plain", "jit"])
+
+
+def folded(o01, o02, o12):
+    """Cells for K = 3 from the logits of the pairs (0,1), (0,2), (1,2)."""
+    first, second = pairs.members(3)
+    values = {(0, 1): o01, (0, 2): o02, (1, 2): o12}
+    cells = [values[i, j] for i, j in zip(first.ravel(), second.ravel(), strict=True)]
+    return jnp.asarray(cells).reshape(first.shape)
+
+
+@both
+def test_log_posterior(maybe_jit):
+    # softmax(log 1, log 3) = (1/4, 3/4); minus log p = log 2.
+    got = maybe_jit(rewards.log_posterior)(jnp.log(jnp.array([1.0, 3.0])), 1.0)
+    np.testing.assert_allclose(got, [math.log(0.5), math.log(1.5)], rtol=1e-6)
+
+
+@both
+def test_posterior_with_inverse_temperature(maybe_jit):
+    # beta 2 squares the odds: 1 : 9.
+    got = maybe_jit(rewards.posterior)(jnp.log(jnp.array([1.0, 3.0])), 2.0)
+    np.testing.assert_allclose(got, [0.1, 0.9], rtol=1e-6)
+
+
+@both
+def test_min_pairs(maybe_jit):
+    got = maybe_jit(rewards.min_pairs)(folded(0.5, -1.0, 0.2), 1.0)
+    # skill 0: min(.5, -1); skill 1: min(-.5, .2); skill 2: min(1, -.2)
+    np.testing.assert_allclose(got, np.tanh([-1.0, -0.5, -0.2]), rtol=1e-6)
+
+
+@both
+def test_min_pairs_can_be_positive_and_literal_cannot(maybe_jit):
+    cells = folded(0.5, 1.0, 0.2)
+    assert maybe_jit(rewards.min_pairs)(cells, 1.0)[0] == pytest.approx(math.tanh(0.5))
+    assert maybe_jit(rewards.min_pairs_literal)(cells, 1.0)[0] == 0.0
+
+
+@both
+def test_average_pairs(maybe_jit):
+    y = [math.tanh(0.5), math.tanh(-1.0), math.tanh(0.2)]
+    votes = np.array([y[0] + y[1], -y[0] + y[2], -y[1] - y[2]])
+    expected = np.exp(votes) / np.exp(votes).sum()
+    got = maybe_jit(rewards.average_pairs)(folded(0.5, -1.0, 0.2), 1.0)
+    np.testing.assert_allclose(got, expected, rtol=1e-5)
+
+
+@both
+def test_one_vs_all_loss(maybe_jit):
+    got = maybe_jit(discriminators.one_vs_all_loss)(jnp.log(jnp.array([1.0, 3.0])), 1, 1.0)
+    assert got == pytest.approx(-math.log(0.75), rel=1e-6)
+
+
+@both
+def test_all_pairs_loss_is_the_mean_over_the_pairs_of_the_skill(maybe_jit):
+    # skill 1: pair (0,1) must say "not 0": -log (1 - y)/2; pair (1,2) "1": -log (1 + y)/2.
+    expected = -0.5 * (math.log((1 - math.tanh(0.5)) / 2) + math.log((1 + math.tanh(0.2)) / 2))
+    got = maybe_jit(discriminators.all_pairs_loss)(folded(0.5, -1.0, 0.2), 1, 1.0)
+    assert got == pytest.approx(expected, rel=1e-5)
+
+
+@both
+def test_dont_cares_pull_other_pairs_to_zero(maybe_jit):
+    y = math.tanh(-1.0)
+    other = -0.5 * (math.log((1 + y) / 2) + math.log((1 - y) / 2))
+    mine = -(math.log((1 - math.tanh(0.5)) / 2) + math.log((1 + math.tanh(0.2)) / 2))
+    got = maybe_jit(discriminators.dont_cares_loss)(folded(0.5, -1.0, 0.2), 1, 1.0)
+    assert got == pytest.approx((mine + other) / 3, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("all", [1, 1, 1, 1]),
+        ("last", [0, 0, 0, 1]),
+        ("linear", [0.25, 0.5, 0.75, 1]),
+        ("square", [0.0625, 0.25, 0.5625, 1]),
+        ("fourth", [0.00390625, 0.0625, 0.31640625, 1]),
+        ("exponential", [math.exp(-3.75), math.exp(-2.5), math.exp(-1.25), 1]),
+    ],
+)
+def test_time_weights(name, expected):
+    t = jnp.arange(1, 5)
+    got = reward_factor(TIME_WEIGHTS[name], False, t, 4, jnp.zeros(4))
+    np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", TIME_WEIGHTS)
+def test_dropout_keeps_with_the_weight_as_probability(name):
+    u = (jnp.arange(1000) + 0.5) / 1000
+    for t in (1, 2, 3, 4):
+        kept = reward_factor(TIME_WEIGHTS[name], True, jnp.full(1000, t), 4, u)
+        assert set(np.unique(kept)) <= {0.0, 1.0}
+        weight = TIME_WEIGHTS[name].weight(jnp.float32(t / 4))
+        assert kept.mean() == pytest.approx(0.5 if name == "all" else float(weight), abs=2e-3)

@@ -1,0 +1,54 @@
+"""Who may import whom, read from the source."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "apart"
+BASE = {"_config", "_types", "_errors", "_lazy", "_version"}
+SIBLINGS = {"worlds", "objective", "learner", "runs", "methods"}
+MAY_IMPORT = {
+    **dict.fromkeys(SIBLINGS, BASE),
+    **{room: {"_errors"} for room in BASE},
+    "settings": BASE | {"worlds", "objective", "methods"},
+    "training": BASE | SIBLINGS | {"settings", "progress"},
+    "report": BASE | {"runs"},
+    "progress": BASE,
+    "bench": BASE | {"settings", "training", "worlds", "runs"},
+    "cli": BASE | {"settings", "training", "report", "progress", "runs", "bench"},
+    "__main__": {"cli"},
+    "__init__": BASE | SIBLINGS | {"training"},
+}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def room(path):
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_go_one_way(path):
+    own = room(path)
+    for name in imported(path):
+        parts = name.split(".")
+        assert parts[0] not in ("torch", "pickle", "flax"), name
+        if parts[0] == "apart" and len(parts) > 1 and parts[1] not in (own, "__version__"):
+            assert parts[1] in MAY_IMPORT[own], f"{own} imports {name}"
+
+
+def test_the_command_line_starts_without_jax():
+    code = "import sys, apart, apart.cli, apart.training.seeds; sys.exit('jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,181 @@
+"""The command line as users meet it: results, one-line errors, exit codes, nothing half-written."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apart.cli import main, number
+
+TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
+
+
+def test_train_writes_a_run_and_prints_the_result(corridor, tmp_path, capsys):
+    out = tmp_path / "run"
+    assert main(["train", str(corridor), *TINY, "--out", str(out)]) == 0
+    printed = capsys.readouterr()
+    assert "of 3 skills after 200 steps" in printed.out
+    assert "last states" in printed.out
+    assert str(out) in printed.out
+    assert "3 of 3 cells can be reached in 4 steps" in printed.err
+    assert "left" in printed.err
+    assert "\x1b" not in printed.err
+    assert (out / "skills.png").exists()
+
+
+def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", str(corridor), *TINY, "--method", "diayn", "--no-draw"]) == 0
+    assert (tmp_path / "runs" / "corridor-diayn" / "summary.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["trian"], "unknown command 'trian'; did you mean 'train'?"),
+        (["train"], "WORLD"),
+        (["train", "fourrooms"], "did you mean 'four_rooms'?"),
+        (["train", "empty", "--method", "aprt"], "did you mean 'apart'?"),
+        (["train", "empty", "--skils", "3"], "unknown option '--skils'; did you mean '--skills'?"),
+        (["train", "empty", "--steps", "5X"], "--steps: '5X' is not a whole number"),
+        (["train", "empty", "--steps", "1e309"], "--steps: inf is not a whole number"),
+        (["train", "empty", "--steps", "-5"], "--steps"),
+        (["train", "empty", "--discount", "nan"], "--discount: nan is not a finite number"),
+        (["train", "empty", "--seeds", "0"], "--seeds: 0 is outside 1"),
+        (["train", "empty", "--threads", "x"], "--threads"),
+        (["train", "empty", "--progress", "dots"], "--progress: 'dots' is none of"),
+        (["train", "empty", "extra"], "unexpected argument 'extra'"),
+        (["train", "empty", "--device", "abacus"], "--device abacus"),
+        (["bench", "--seconds", "soon"], "--seconds: 'soon' is not a number"),
+    ],
+)
+def test_errors_are_one_line_with_exit_code_2_and_nothing_written(
+    words, message, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    lines = capsys.readouterr().err.strip().split("\n")
+    assert message in lines[-1]
+    assert lines[-1].startswith("apart: ")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_finished_run_needs_overwrite(corridor, tmp_path, capsys):
+    words = ["train", str(corridor), *TINY, "--out", str(tmp_path / "r"), "--no-draw"]
+    assert main(words) == 0
+    assert main(words) == 2
+    assert "holds a finished run" in capsys.readouterr().err
+    assert main([*words, "--overwrite"]) == 0
+
+
+def test_list_names_everything(capsys):
+    assert main(["list"]) == 0
+    printed = capsys.readouterr().out
+    for name in ("four_rooms", "tuned_vic", "min_pairs", "exponential"):
+        assert name in printed
+
+
+def test_help_shows_every_hyper_parameter_with_its_default(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["train", "--help"])
+    assert stop.value.code == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    for text in ("--episodes-per-update", "(default 0.99)", "--dropout, --no-dropout", "min_pairs"):
+        assert text in printed
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("5M", 5_000_000), ("200k", 200_000), ("1_000", 1000), ("1e3", 1000)]
+)
+def test_numbers_with_suffixes(text, value):
+    assert number("--steps", text, whole=True) == value
+
+
+@given(st.lists(st.text(max_size=8), max_size=4))
+def test_any_words_end_with_a_code_and_one_line(words):
+    if any(word in ("-h", "--help", "--version") for word in words) or words[:1] in (
+        ["list"],
+        ["bench"],
+        [],
+    ):
+        return
+    assert main(words) in (0, 2)
+
+
+def run_cli(*words, **kwargs):
+    command = [sys.executable, "-m", "apart", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
+
+
+def test_errors_and_help_do_not_wait_for_jax(tmp_path):
+    for words in (["--help"], ["list"], ["train", "nowhere"]):
+        best = min(timed(words, tmp_path) for _ in range(3))
+        assert best < 1.0  # 0.2 s on an idle machine; a loaded one is slower
+
+
+def timed(words, folder):
+    began = time.perf_counter()
+    result = run_cli(*words, cwd=folder)
+    assert "Traceback" not in result.stderr
+    return time.perf_counter() - began
+
+
+def test_seeds_get_folders_and_the_same_bits_as_alone(corridor, tmp_path):
+    together, alone = tmp_path / "set", tmp_path / "alone"
+    result = run_cli("train", corridor, *TINY, "--seeds", 3, "--seed", 5, "--out", together)
+    assert result.returncode == 0, result.stderr
+    summary = json.loads((together / "summary.json").read_text())
+    assert [run["seed"] for run in summary["runs"]] == [5, 6, 7]
+    counts = [run["n_effective"] for run in summary["runs"]]
+    assert summary["n_effective_mean"] == pytest.approx(sum(counts) / 3)
+    assert summary["all_full"] == all(count == 3 for count in counts)
+    assert "mean of 3 seeds" in result.stdout
+    result = run_cli("train", corridor, *TINY, "--seed", 6, "--out", alone, "--threads", 2)
+    assert result.returncode == 0, result.stderr
+    assert bits(together / "seed-6") == bits(alone)
+    assert bits(together / "seed-6") != bits(together / "seed-7")
+
+
+def bits(folder):
+    """What must not differ between two runs of a seed: arrays by checksum, metrics, skills."""
+    manifest = json.loads(next((folder / "checkpoints").glob("*.json")).read_text())
+    rows = [line.split(",") for line in (folder / "metrics.csv").read_text().split("\n")]
+    timeless = [row[:4] + row[5:] for row in rows]
+    return manifest["arrays"], timeless, (folder / "skills.json").read_text()
+
+
+@pytest.mark.parametrize("method", ["apart", "ap_average", "tuned_vic"])
+def test_the_number_of_threads_does_not_touch_the_bits(method, tmp_path):
+    words = ["train", "four_rooms", "--method", method, "--steps", 4000, "--no-draw", "--threads"]
+    for n in (1, 2):
+        environment = {k: v for k, v in os.environ.items() if k != "PJRT_NPROC"}
+        result = run_cli(*words, n, "--out", tmp_path / str(n), env=environment)
+        assert result.returncode == 0, result.stderr
+    assert bits(tmp_path / "1") == bits(tmp_path / "2")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_saves_and_exits_with_its_code(number, code, tmp_path):
+    out = tmp_path / "run"
+    command = [sys.executable, "-m", "apart", "train", "four_rooms", "--steps", "1G"]
+    command += ["--method", "diayn", "--progress", "json", "--out", str(out)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline().startswith(b"{")
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert b"state saved" in errors
+    assert b"Traceback" not in errors
+    assert list((out / "checkpoints").glob("*.safetensors"))
+    assert not (out / "summary.json").exists()
+    again = run_cli("train", "four_rooms", "--out", out)
+    assert again.returncode == 2
+    assert "unfinished run" in again.stderr

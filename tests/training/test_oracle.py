@@ -1,0 +1,153 @@
+"""Fifty whole updates against the slow NumPy oracle, with the same sampled transitions."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import oracle
+
+from apart.learner import draws, replay
+from apart.objective import pairs
+from apart.settings import resolve
+from apart.training.chunk import Parts
+from apart.training.state import hyper_of
+from apart.worlds.grid import parse
+
+WORLD = parse("S..\n.#.", "small")
+BASE = {"skills": 5, "horizon": 4, "batch": 24, "buffer": 100, "epsilon": 0.3, "init_q": 0.3}
+
+CASES = {
+    "apart": {},
+    "apart_even": {"method": "apart", "skills": 4},
+    "ap_min": {},
+    "ap_min_ascending": {},
+    "ap_min_dropout": {},
+    "ap_average": {},
+    "ap_average_art": {},
+    "diayn": {},
+    "ova_art": {},
+    "vic": {},
+    "tuned_vic": {},
+    "literal": {"method": "apart", "reward": "min_pairs_literal"},
+    "dont_cares": {"method": "apart", "discriminator": "all_pairs_dont_cares"},
+    "last_states": {"method": "vic", "discriminator_states": "last"},
+    "current_state": {"method": "apart", "reward_state": "current"},
+    "bootstrap": {"method": "ap_min", "bootstrap_last": True, "time_weight": "linear"},
+    "target": {"method": "diayn", "target_period": 7},
+    "beta_in_reward_only": {"method": "tuned_vic", "temperature_in_loss": False},
+    "exponential": {"method": "apart", "time_weight": "exponential", "dropout": False},
+    "fourth": {"method": "apart", "time_weight": "fourth"},
+}
+
+
+class Oracle:
+    """The learner of the paper in loops; reads the initial tables, then goes its own way."""
+
+    def __init__(self, config, q, logits):
+        self.c = config
+        self.q = np.asarray(q, np.float64).copy()
+        self.target = self.q.copy()
+        self.logits = np.asarray(logits, np.float64).copy()
+        self.q_adam, self.logits_adam = oracle.Adam(q.shape), oracle.Adam(logits.shape)
+        self.updates = 0
+        self.pairs = config.discriminator != "one_vs_all"
+
+    def logits_of(self, state):
+        if not self.pairs:
+            return self.logits[state]
+        first, second = pairs.members(self.c.skills)
+        named = {
+            (int(i), int(j)): float(self.logits[state][r, c])
+            for r, row in enumerate(zip(first, second, strict=True))
+            for c, (i, j) in enumerate(zip(*row, strict=True))
+        }
+        return oracle.PairLogits(named, self.c.skills)
+
+    def update(self, transitions):
+        c = self.c
+        q_gradient, d_gradient = np.zeros_like(self.q), np.zeros_like(self.logits)
+        target = self.target if c.target_period else self.q
+        teach = [x for x in transitions if c.discriminator_states == "all" or x[4] == c.horizon]
+        for s, a, after, z, t, u in transitions:
+            seen = after if c.reward_state == "next" else s
+            r = oracle.reward(c.reward, self.logits_of(seen), z, c.inverse_temperature)
+            if c.dropout:
+                r *= u < oracle.keep_probability(c.time_weight, t, c.horizon)
+            else:
+                r *= oracle.weight(c.time_weight, t, c.horizon)
+            goes_on = c.bootstrap_last or t < c.horizon
+            goal = r + c.discount * goes_on * target[after, :, z].max()
+            q_gradient[s, a, z] += 2 * (self.q[s, a, z] - goal) / len(transitions)
+        beta = c.inverse_temperature if c.temperature_in_loss else 1.0
+        first, second = pairs.members(c.skills)
+        for s, _, after, z, _, _ in teach:
+            seen = after if c.reward_state == "next" else s
+            g = oracle.loss_gradient(c.discriminator, self.logits_of(seen), z, beta)
+            if self.pairs:
+                g = np.vectorize(lambda i, j, g=g: g[i, j])(first, second)
+            d_gradient[seen] += g / len(teach)
+        self.q = self.q_adam.step(self.q, q_gradient, c.learning_rate)
+        self.logits = self.logits_adam.step(self.logits, d_gradient, c.discriminator_learning_rate)
+        self.updates += 1
+        if c.target_period and self.updates % c.target_period == 0:
+            self.target = self.q.copy()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_fifty_updates_equal_the_oracle(case):
+    options = {**BASE, **CASES[case]}
+    config, world = resolve(WORLD, options.pop("method", case), options)
+    parts, hyper = Parts(world, config), hyper_of(config)
+    state = jax.jit(parts.init)(3, hyper)
+    first_q = np.asarray(state.q.params)
+
+    @jax.jit
+    def iterate(state):
+        """One round of the package, and the transitions that it must have sampled."""
+        key_collect, key_update = jax.random.split(jax.random.fold_in(state.key, state.iteration))
+        rows = parts.collect(state.q.params, hyper.epsilon, key_collect)
+        ring = replay.insert(state.replay, *rows, state.iteration)
+        bits = jax.random.bits(key_update, (2, config.batch))
+        sampled = replay.sample(ring, bits[0], state.iteration + 1)
+        return parts.iterate(state, hyper), (*sampled, draws.uniform(bits[1]))
+
+    slow = Oracle(config, state.q.params, state.discriminator.params)
+    for _ in range(50):
+        state, sampled = iterate(state)
+        slow.update(unpack(world, config, *sampled))
+    assert int(state.updates) == 50
+    np.testing.assert_allclose(state.q.params, slow.q, atol=2e-4)
+    np.testing.assert_allclose(state.discriminator.params, slow.logits, atol=2e-4)
+    assert np.abs(state.q.params - first_q).max() > 0.02
+
+
+def unpack(world, config, state_action, skill_time, u):
+    s, a = np.divmod(np.asarray(state_action), 5)
+    z, t = np.divmod(np.asarray(skill_time), config.horizon)
+    after = world.next_state[s, a]
+    return list(zip(s, a, after, z, t + 1, np.asarray(u), strict=True))
+
+
+def test_collected_episodes_follow_the_world_and_the_greedy_policy():
+    config, world = resolve(WORLD, "apart", {**BASE, "epsilon": 0.0, "episodes_per_update": 3})
+    parts, hyper = Parts(world, config), hyper_of(config)
+    q = parts.init(0, hyper).q.params
+    rows = parts.collect(q, jnp.float32(0), jax.random.key(5))
+    steps = unpack(world, config, *rows, np.zeros(12))
+    for n, (s, a, after, z, t, _) in enumerate(steps):
+        assert t == n % 4 + 1
+        assert a == np.argmax(q[s, :, z])
+        assert s == (world.start if t == 1 else steps[n - 1][2])
+        assert after == world.next_state[s, a]
+        assert z == steps[n - n % 4][3]
+
+
+def test_epsilon_one_takes_all_actions():
+    config, world = resolve(WORLD, "apart", {**BASE, "horizon": 50, "buffer": 50})
+    parts, hyper = Parts(world, config), hyper_of(config)
+    q = parts.init(0, hyper).q.params
+    state_action, _ = parts.collect(q, jnp.float32(1), jax.random.key(5))
+    counts = np.bincount(np.asarray(state_action) % 5, minlength=5)
+    assert counts.min() >= 3

@@ -1,0 +1,151 @@
+"""Maps: the numbers of the paper, breadth-first search against matrices, and bad maps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apart._errors import UserError
+from apart.worlds import grid
+from apart.worlds.layouts import LAYOUTS
+
+
+@pytest.mark.parametrize(
+    ("name", "free", "start", "horizon"),
+    [
+        ("four_rooms", 85, (8, 1), 40),
+        ("empty", 100, (5, 5), 40),
+        ("u_maze", 72, (1, 1), 40),
+        ("classic_rooms", 104, (0, 0), 20),
+    ],
+)
+def test_the_worlds_of_the_paper(name, free, start, horizon):
+    world = grid.load(name)
+    assert world.n_states == free
+    assert world.n_available(world.horizon) == free
+    assert tuple(world.cells[world.start]) == start
+    assert world.horizon == horizon
+
+
+def test_four_rooms_has_its_doors():
+    rows = grid.load("four_rooms").text.split("\n")
+    assert [rows[r][c] for r, c in ((5, 2), (5, 8), (2, 5), (8, 5))] == list("....")
+    assert rows[5].count("#") == 8
+    assert [row[5] for row in rows].count("#") == 8
+
+
+def test_actions_are_stay_left_right_up_down_and_walls_block():
+    world = grid.parse("..\n.S")
+    cell = {tuple(c): i for i, c in enumerate(world.cells.tolist())}
+    assert world.next_state[cell[1, 1]].tolist() == [
+        cell[1, 1],
+        cell[1, 0],
+        cell[1, 1],
+        cell[0, 1],
+        cell[1, 1],
+    ]
+    walled = grid.parse("#.\nS.")
+    start = walled.start
+    assert walled.next_state[start].tolist() == [start, start, start + 1, start, start]
+
+
+def test_available_depends_on_the_horizon_and_leaves_islands_out():
+    world = grid.parse("S...#.")
+    assert world.n_states == 4
+    assert [world.n_available(t) for t in (1, 2, 3, 99)] == [2, 3, 4, 4]
+
+
+maps = st.integers(1, 6).flatmap(
+    lambda width: st.lists(st.text("#.", min_size=width, max_size=width), min_size=1, max_size=6)
+)
+
+
+@given(maps, st.data())
+def test_distances_equal_powers_of_the_transition_matrix(rows, data):
+    r = data.draw(st.integers(0, len(rows) - 1))
+    c = data.draw(st.integers(0, len(rows[0]) - 1))
+    rows[r] = rows[r][:c] + "S" + rows[r][c + 1 :]
+    try:
+        world = grid.parse("\n".join(rows))
+    except UserError as error:
+        assert "no free neighbour" in str(error)
+        return
+    reach = np.eye(world.n_states, dtype=bool)[world.start]
+    for t in range(world.n_states + 1):
+        assert reach.sum() == world.n_available(t)
+        wider = reach.copy()
+        wider[world.next_state[reach]] = True
+        reach = wider
+    assert reach.all()
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_map_or_one_line_of_error(text):
+    try:
+        assert grid.parse(text).n_states >= 2
+    except UserError as error:
+        assert "\n" not in str(error)
+
+
+BAD = {
+    "ragged": ("S..\n..", "line 2 has 2 cells but line 1 has 3"),
+    "empty": ("", "empty"),
+    "blank": ("\n\n", "empty"),
+    "no start": ("...", "0 starts"),
+    "two starts": ("S.S", "2 starts"),
+    "unknown": ("S.x", "line 1, column 3: 'x'"),
+    "one cell": ("S", "no free neighbour"),
+    "walled in": ("S#.", "no free neighbour"),
+    "blank line inside": ("S.\n\n..", "line 2 has 0 cells"),
+    "too wide": ("S" + "." * 1000, "larger than 1000 x 1000"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_maps_say_what_is_wrong(name, tmp_path):
+    text, message = BAD[name]
+    path = tmp_path / "bad.txt"
+    path.write_text(text)
+    with pytest.raises(UserError, match=message.replace("(", r"\(")):
+        grid.load(str(path))
+
+
+def test_files_that_are_no_maps(tmp_path):
+    binary = tmp_path / "binary"
+    binary.write_bytes(bytes(range(256)))
+    huge = tmp_path / "huge"
+    huge.write_text("\n".join(["." * 10_000] * 200))
+    for path, message in (
+        (binary, "not a text file"),
+        (huge, "larger than"),
+        (tmp_path, "not a map file"),
+        (tmp_path / "none.txt", "no map file"),
+    ):
+        with pytest.raises(UserError, match=message):
+            grid.load(str(path))
+
+
+def test_an_unknown_name_suggests_the_nearest():
+    with pytest.raises(UserError, match="did you mean 'four_rooms'"):
+        grid.load("four-room")
+
+
+def test_windows_line_ends_and_byte_order_marks_are_fine(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_bytes("\ufeffS.\r\n..\r\n".encode())
+    assert grid.load(str(path)).n_states == 4
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_random_walk_expectation_equals_simulation(name):
+    world = grid.load(name)
+    rng = np.random.default_rng(0)
+    n, skills, horizon = 150, 100, 20
+    state = np.full(n * skills, world.start)
+    for _ in range(horizon):
+        state = world.next_state[state, rng.integers(0, 5, len(state))]
+    simulated = np.mean([len(set(row)) for row in state.reshape(n, skills).tolist()])
+    exact = grid.random_walk_skills(world, horizon, skills)
+    assert exact == pytest.approx(simulated, abs=1.5)
