@@ -62,7 +62,7 @@ class Config:
     time_weight: str = _option("square", "weight of step t", kind="time weight")
     dropout: bool = _option(False, "keep the reward with probability W(t) instead of times W(t)")
     inverse_temperature: float = _option(
-        1.0, "beta in softmax(beta o)", low=0, high=1e6, traced=True
+        1.0, "beta in softmax(beta o); of counts 1 / prior", low=0, high=1e6, traced=True
     )
     temperature_in_loss: bool = _option(True, "beta also in the discriminator's loss")
     discriminator_states: str = _option(
@@ -78,6 +78,15 @@ class Config:
     init_q: float = _option(0.01, "initial Q uniform in +- this", low=0, high=1e6, traced=True)
     init_logits: float = _option(
         0.1, "initial logits uniform in +- this", low=0, high=1e6, traced=True
+    )
+    share_transitions: bool = _option(False, "each transition teaches all skills, not one")
+    q_rule: str = _option("adam", "how Q moves", kind="q rule")
+    update_every: int = _option(
+        0, "environment steps per update, for any T; 0 counts episodes", low=0, high=1e9
+    )
+    anneal: bool = _option(False, "both rates fall linearly to 0 over the run")
+    average_rate: float = _option(
+        0.0, "evaluate an average of Q that moves at this rate; 0 evaluates Q", low=0, high=1
     )
     evaluate_every: int = _option(25_000, "environment steps between evaluations", low=1, high=1e13)
 

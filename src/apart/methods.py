@@ -22,6 +22,19 @@ _AP_MIN: Final = {"discriminator": "all_pairs", "reward": "min_pairs"}
 _AP_AVERAGE: Final = {"discriminator": "all_pairs", "reward": "average_pairs"}
 _OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
 
+_PLUS: Final[Mapping[str, Option]] = {
+    "time_weight": "square",
+    "share_transitions": True,
+    "q_rule": "plain",
+    "learning_rate": 0.05,
+    "update_every": 20,
+    "anneal": True,
+    "average_rate": 1e-3,
+    "discount": 0.97,
+    "epsilon": 0.01,
+    "init_q": 0.1,
+}
+
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
         "apart": Method(
@@ -63,6 +76,24 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
                 "reward": "posterior",
                 "time_weight": "last",
                 "inverse_temperature": 10.0,
+            },
+        ),
+        "apart_logits": Method(
+            "K trained logits, margin over the strongest rival, every transition teaches all",
+            {
+                **_PLUS,
+                "discriminator": "one_vs_all",
+                "reward": "min_margin",
+                "discriminator_learning_rate": 1e-2,
+            },
+        ),
+        "apart_plus": Method(
+            "counts of last states instead of a trained discriminator: all skills, fast",
+            {
+                **_PLUS,
+                "discriminator": "counts",
+                "reward": "min_counts",
+                "discriminator_learning_rate": 1e-3,
             },
         ),
         "random_walk": Method(

@@ -27,6 +27,10 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "reward": {name: r.summary for name, r in REWARDS.items()},
         "time weight": {name: w.summary for name, w in TIME_WEIGHTS.items()},
         "discriminator states": {"all": "every step", "last": "the last step of an episode only"},
+        "q rule": {
+            "adam": "an Adam step on the squared TD error",
+            "plain": "a step of the rate towards the mean target of each sampled cell",
+        },
         "reward state": {"next": "the state after the action", "current": "the state before it"},
     }
 )
@@ -37,7 +41,6 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
 
     Raises:
         UserError: an unknown name, a value out of range, or options that contradict each other.
-
     """
     if method not in METHODS:
         raise unknown("method", method, METHODS)
@@ -49,6 +52,12 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
     config = Config(**{name: check_value(name, value) for name, value in values.items()})
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.horizon)
+    if config.update_every:
+        for name in ("updates_per_episode", "episodes_per_update"):
+            if name in options:
+                raise UserError(f"--update-every and {flag(name)}: set one of them (or 0)")
+        per_episode = max(round(config.horizon / config.update_every), 1)
+        config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
     _check_together(config, loaded)
     return config, loaded
@@ -88,7 +97,7 @@ def memory_bytes(config: Config, world: World) -> int:
     for size in DISCRIMINATORS[config.discriminator].shape(config.skills):
         cells *= size
     per_state = 4 * cells + 8 * world.next_state.shape[1] * config.skills
-    return 4 * (world.n_states * per_state + 4 * config.buffer + 16 * config.batch)
+    return int(4 * (world.n_states * per_state + 4 * config.buffer + 16 * config.batch))
 
 
 def _physical_memory() -> int:

@@ -47,6 +47,12 @@ def reward(name, logits, skill, beta):
         return math.log(softmax(beta * logits)[skill]) + math.log(len(logits))
     if name == "posterior":
         return softmax(beta * logits)[skill]
+    if name == "min_margin":
+        rivals = np.delete(logits, skill)
+        return min(math.tanh(beta * (logits[skill] - o) / 2) for o in rivals)
+    if name == "min_counts":
+        mine, prior = logits[skill], 1 / beta
+        return min((mine - n) / (mine + n + prior) for n in np.delete(logits, skill))
     rivals = [j for j in range(logits.n) if j != skill]
     if name == "min_pairs":
         return min(logits.y(skill, j) for j in rivals)

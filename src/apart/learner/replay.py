@@ -43,7 +43,6 @@ def sample(replay: Replay, bits: Array, n_inserted: Array) -> tuple[Array, Array
         replay: the ring.
         bits: [B] uint32, fresh.
         n_inserted: collections inserted so far, at least 1.
-
     """
     slots, collection, _ = replay.rows.shape
     filled = jnp.minimum(n_inserted, slots) * collection

@@ -28,10 +28,10 @@ class Store(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """Parameters and the state of their optimiser (Adam, dense: every element moves)."""
+    """Parameters and the state of what moves them: Adam's moments, counts' fade, or nothing."""
 
     params: Params
-    adam: Any
+    optimiser: Any
 
 
 def table(shape: tuple[int, ...]) -> Store:
@@ -47,12 +47,12 @@ def table(shape: tuple[int, ...]) -> Store:
 
 
 def fit(params: Params) -> Fitted:
-    """``params`` with a fresh optimiser."""
+    """``params`` with a fresh Adam (dense: every element moves at every step)."""
     return Fitted(params, _ADAM.init(params))
 
 
 def step(fitted: Fitted, gradient: Params, learning_rate: Array) -> Fitted:
     """One Adam step against ``gradient``."""
-    change, adam = _ADAM.update(gradient, fitted.adam)
+    change, adam = _ADAM.update(gradient, fitted.optimiser)
     params = jax.tree.map(lambda p, c: p - learning_rate * c, fitted.params, change)
     return Fitted(params, adam)

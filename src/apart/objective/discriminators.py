@@ -2,9 +2,9 @@
 
 All functions see ONE state. ``loss`` is the loss of one sample (this skill was seen here);
 ``gradient`` is the gradient of the sum of that loss over everything seen here, given only how
-often each skill was: in a finite world a batch is such a histogram. A discriminator knows no
-reward. To add one, write the functions and one line in ``DISCRIMINATORS``; the conformance tests
-pick it up.
+often each skill was: in a finite world a batch is such a histogram. ``counts`` has neither: there
+the "logits" are the counts themselves (`learner.counts`). A discriminator knows no reward. To add
+one, write the functions and one line in ``DISCRIMINATORS``; the conformance tests pick it up.
 """
 
 from __future__ import annotations
@@ -20,25 +20,35 @@ from apart.objective import pairs
 
 
 @dataclass(frozen=True)
+class Learned:
+    """How logits are trained.
+
+    Attributes:
+        loss: (logits, skill, inverse temperature) -> loss of one sample.
+        gradient: (logits, counts [K], inverse temperature) -> sum over skills of
+            counts[z] * d loss(logits, z) / d logits.
+    """
+
+    loss: Callable[[Array, Array, Array], Array]
+    gradient: Callable[[Array, Array, Array], Array]
+
+
+@dataclass(frozen=True)
 class Discriminator:
     """The logits of one state and what is done with them.
 
     Attributes:
         summary: one line for people.
         shape: K -> shape of the logits of one state.
-        loss: (logits, skill, inverse temperature) -> loss of one sample.
-        gradient: (logits, counts [K], inverse temperature) -> sum over skills of
-            counts[z] * d loss(logits, z) / d logits.
         scores: (logits, inverse temperature) -> [K]; their softmax is q(z | s), their argmax
             the prediction.
-
+        learned: its loss and gradient; None for a discriminator that only counts.
     """
 
     summary: str
     shape: Callable[[int], tuple[int, ...]]
-    loss: Callable[[Array, Array, Array], Array]
-    gradient: Callable[[Array, Array, Array], Array]
     scores: Callable[[Array, Array], Array]
+    learned: Learned | None
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -93,6 +103,11 @@ def _logits_as_scores(logits: Array, inverse_temperature: Array) -> Array:
     return inverse_temperature * logits
 
 
+def _counts_as_scores(counts: Array, inverse_temperature: Array) -> Array:
+    """[K] log (beta n_z + 1 / K): the share of z among the counts, with one pseudo-count in all."""
+    return jnp.log(inverse_temperature * counts + 1.0 / counts.shape[0])
+
+
 def _votes(logits: Array, inverse_temperature: Array) -> Array:
     """[K] the sum of y_zj over j: the code matrix times the outputs (section 3)."""
     del inverse_temperature
@@ -104,23 +119,26 @@ DISCRIMINATORS: Final = MappingProxyType(
         "one_vs_all": Discriminator(
             "K logits, softmax cross-entropy",
             lambda n_skills: (n_skills,),
-            one_vs_all_loss,
-            one_vs_all_gradient,
             _logits_as_scores,
+            Learned(one_vs_all_loss, one_vs_all_gradient),
         ),
         "all_pairs": Discriminator(
             "a logit for each of the K (K - 1) / 2 pairs, other pairs masked",
             pairs.shape,
-            all_pairs_loss,
-            all_pairs_gradient,
             _votes,
+            Learned(all_pairs_loss, all_pairs_gradient),
         ),
         "all_pairs_dont_cares": Discriminator(
             "all pairs, those without the true skill pulled to 0",
             pairs.shape,
-            dont_cares_loss,
-            dont_cares_gradient,
             _votes,
+            Learned(dont_cares_loss, dont_cares_gradient),
+        ),
+        "counts": Discriminator(
+            "how often each skill lately ended here; nothing to train",
+            lambda n_skills: (n_skills,),
+            _counts_as_scores,
+            None,
         ),
     }
 )

@@ -94,7 +94,6 @@ def least(table: Array, state: Array, skill: Array) -> Array:
         table: [S, R, C].
         state: which state.
         skill: z.
-
     """
     _, rows, columns = table.shape
     n_skills = n_skills_of(table[0])

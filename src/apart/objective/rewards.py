@@ -16,6 +16,7 @@ from apart._types import Array
 from apart.objective import pairs
 
 _K_LOGITS: Final = ("one_vs_all",)
+_COUNTS: Final = ("counts",)
 _PAIR_LOGITS: Final = ("all_pairs", "all_pairs_dont_cares")
 
 
@@ -30,7 +31,6 @@ class Reward:
         of_skill: (table of logits [S, ...], state, skill) -> the reward of that skill there, for
             rewards that can tell it from less than the whole state. Without it callers compute
             ``rewards`` of every state and pick.
-
     """
 
     summary: str
@@ -69,6 +69,35 @@ def min_pairs_literal(logits: Array, inverse_temperature: Array) -> Array:
     return jnp.minimum(min_pairs(logits, inverse_temperature), 0.0)
 
 
+def strongest_rival(values: Array) -> Array:
+    """[K] for every skill the greatest value among the others."""
+    best = jnp.argmax(values)
+    is_best = jnp.arange(values.shape[0]) == best
+    second = jnp.where(is_best, -jnp.inf, values).max()
+    return jnp.where(is_best, second, values.max())
+
+
+def min_margin(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] `min_pairs` when a pair's logit is half the difference of two of K logits.
+
+    min over j of tanh((o_z - o_j) / 2) = tanh((o_z - max over j != z of o_j) / 2): only the
+    strongest rival counts.
+    """
+    scaled = inverse_temperature * logits
+    return jnp.tanh(0.5 * (scaled - strongest_rival(scaled)))
+
+
+def min_counts(counts: Array, inverse_temperature: Array) -> Array:
+    """[K] the least of (n_z - n_j) / (n_z + n_j + prior) over j != z, prior = 1 / beta.
+
+    The pair classifier that minimises the all-pairs loss on what was counted, shrunk towards 0 by
+    the prior; falls in n_j, so only the strongest rival counts.
+    """
+    n = inverse_temperature * counts
+    rival = strongest_rival(n)
+    return (n - rival) / (n + rival + 1.0)
+
+
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
     """`min_pairs` of one skill in one state, from the table of all states [S, R, C]."""
     return jnp.tanh(pairs.least(table, state, skill))
@@ -81,6 +110,12 @@ REWARDS: Final = MappingProxyType(
         "average_pairs": Reward("softmax of the summed votes", average_pairs, _PAIR_LOGITS),
         "min_pairs": Reward(
             "the least vote against any rival (APART)", min_pairs, _PAIR_LOGITS, min_pairs_of_skill
+        ),
+        "min_margin": Reward(
+            "tanh of half the margin over the strongest rival", min_margin, _K_LOGITS
+        ),
+        "min_counts": Reward(
+            "(n_z - n_j) / (n_z + n_j + 1/beta), j the strongest rival", min_counts, _COUNTS
         ),
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, _PAIR_LOGITS

@@ -50,7 +50,6 @@ def reward_factor(weight: TimeWeight, dropout: bool, t: Array, horizon: int, u: 
         t: step number, 1 .. ``horizon``.
         horizon: T.
         u: uniform in [0, 1), fresh for every sample; unused without dropout.
-
     """
     x = t.astype(jnp.float32) / horizon
     if dropout:

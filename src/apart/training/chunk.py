@@ -6,6 +6,7 @@ the host. n is an argument, so that all chunks of a run share one compilation.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -15,8 +16,9 @@ import jax.numpy as jnp
 
 from apart._config import Config
 from apart._types import Array, Key
-from apart.learner import draws, q_learning, replay, tables
+from apart.learner import counts, draws, q_learning, replay, tables
 from apart.learner.q_learning import Tally
+from apart.learner.tables import Fitted
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS, reward_factor
@@ -34,10 +36,19 @@ class Program(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """A sampled batch as histograms."""
+    """Sampled transitions; every field is [B]."""
 
-    tally: Tally  # for Q: [S, A, K] each
-    seen: Array  # for the discriminator: [S, K] how often each skill was seen in each state
+    state_action: Array  # state * A + action
+    next_state: Array
+    seen_in: Array  # the state that discriminator and reward see
+    skill: Array
+    last: Array  # bool: the episode ended with it
+    factor: Array  # on the reward: time weight, or 0 and 1 by dropout
+
+
+# A shared update touches at most `batch` rows of [S * A, K] and reads five more for each: from this
+# many rows per sample on, that is cheaper than the dense expression (docs/performance.md).
+ROWS_ABOVE = 4
 
 
 def program(world: World, config: Config) -> Program:
@@ -87,16 +98,26 @@ class Parts:
         k = config.skills
         self.logits = tables.table((self.n_states, *self.disc.shape(k)))
         self.q = tables.table((self.n_states, self.n_actions, k))
+        self.touches_rows = (
+            config.share_transitions
+            and config.q_rule == "plain"
+            and self.n_states * self.n_actions > ROWS_ABOVE * config.batch
+        )
 
     def init(self, seed: Array, hyper: Hyper) -> TrainState:
         """The state before the first step."""
-        key = jax.random.key(seed)
-        key_logits, key_q, key_run = jax.random.split(key, 3)
+        key_logits, key_q, key_run = jax.random.split(jax.random.key(seed), 3)
         q = self.q.init(key_q, hyper.init_q)
+        if self.disc.learned:
+            discriminator = tables.fit(self.logits.init(key_logits, hyper.init_logits))
+        else:
+            nothing = self.logits.init(key_logits, jnp.float32(0.0))
+            discriminator = tables.Fitted(nothing, counts.init(self.n_states))
         return TrainState(
-            discriminator=tables.fit(self.logits.init(key_logits, hyper.init_logits)),
-            q=tables.fit(q),
+            discriminator=discriminator,
+            q=tables.fit(q) if self.config.q_rule == "adam" else tables.Fitted(q, None),
             target_q=jax.tree.map(jnp.copy, q) if self.config.target_period else None,
+            average_q=jax.tree.map(jnp.copy, q) if self.config.average_rate else None,
             replay=replay.init(self.config.buffer, self.config.collection),
             iteration=jnp.int32(0),
             updates=jnp.int32(0),
@@ -106,10 +127,14 @@ class Parts:
     def iterate(self, state: TrainState, hyper: Hyper) -> TrainState:
         """Collect ``episodes_per_update`` episodes, insert them, update."""
         key_collect, key_update = jax.random.split(jax.random.fold_in(state.key, state.iteration))
+        hyper = self._annealed(hyper, state.iteration)
         q_table, _ = self.q.read(state.q.params)
         state_action, skill_time = self.collect(q_table, hyper.epsilon, key_collect)
-        ring = replay.insert(state.replay, state_action, skill_time, state.iteration)
-        state = state._replace(replay=ring, iteration=state.iteration + 1)
+        state = state._replace(
+            replay=replay.insert(state.replay, state_action, skill_time, state.iteration),
+            discriminator=self._count(state.discriminator, state_action, skill_time, hyper),
+            iteration=state.iteration + 1,
+        )
         n = self.config.updates_per_episode
         if n <= 1:
             return self.update(state, hyper, key_update) if n else state
@@ -117,6 +142,31 @@ class Parts:
             0, n, lambda i, s: self.update(s, hyper, jax.random.fold_in(key_update, i)), state
         )
         return last
+
+    def _annealed(self, hyper: Hyper, iteration: Array) -> Hyper:
+        if not self.config.anneal:
+            return hyper
+        left = 1.0 - iteration / hyper.rounds
+        return hyper._replace(
+            learning_rate=hyper.learning_rate * left,
+            discriminator_learning_rate=hyper.discriminator_learning_rate * left,
+        )
+
+    def _count(
+        self, fitted: Fitted, state_action: Array, skill_time: Array, hyper: Hyper
+    ) -> Fitted:
+        """Tell a counting discriminator where the new episodes ended."""
+        if self.disc.learned:
+            return fitted
+        horizon = self.config.horizon
+        ends = self.next_state.reshape(-1)[state_action[horizon - 1 :: horizon]]
+        skills = skill_time[::horizon] // horizon
+
+        def add(i: int, now: Fitted) -> Fitted:
+            return Fitted(*counts.add(*now, ends[i], skills[i], hyper.discriminator_learning_rate))
+
+        after: Fitted = jax.lax.fori_loop(0, self.config.episodes_per_update, add, fitted)
+        return after
 
     def collect(self, q: Array, epsilon: Array, key: Key) -> tuple[Array, Array]:
         """[E * T] packed transitions of E epsilon-greedy episodes, each with a random skill.
@@ -148,79 +198,129 @@ class Parts:
         return visited * self.n_actions + action, skill * horizon + jnp.arange(horizon)
 
     def update(self, state: TrainState, hyper: Hyper, key: Key) -> TrainState:
-        """One Adam step for Q and one for the discriminator, both from the same batch.
+        """One step for Q and, where it is trained, one for the discriminator, from one batch.
 
         The reward is that of the discriminator before its step (Algorithm 1).
         """
         bits = jax.random.bits(key, (2, self.config.batch))
-        sampled = replay.sample(state.replay, bits[0], state.iteration)
-        logits, pull_logits = self.logits.read(state.discriminator.params)
-        q, pull_q = self.q.read(state.q.params)
-        batch = self.histogram(*sampled, logits, hyper, draws.uniform(bits[1]))
-        value = self._target(state, q).max(axis=1)[self.next_state]
-        q_gradient = q_learning.table_gradient(
-            q, batch.tally, value, hyper.discount, self.config.batch
-        )
-        logits_gradient = self.logits_gradient(logits, batch.seen, hyper)
+        packed = replay.sample(state.replay, bits[0], state.iteration)
+        batch = self.unpack(*packed, draws.uniform(bits[1]))
         updated = state._replace(
-            q=tables.step(state.q, pull_q(q_gradient), hyper.learning_rate),
-            discriminator=tables.step(
-                state.discriminator,
-                pull_logits(logits_gradient),
-                hyper.discriminator_learning_rate,
-            ),
+            q=self._q_step(state, batch, hyper),
+            discriminator=self._discriminator_step(state.discriminator, batch, hyper),
             updates=state.updates + 1,
         )
-        return self._refresh_target(updated)
+        return self._follow(updated)
 
-    def histogram(
-        self, state_action: Array, skill_time: Array, logits: Array, hyper: Hyper, u: Array
-    ) -> Batch:
-        """The batch as counts; ``u`` [B] uniform in [0, 1) decides dropout."""
+    def unpack(self, state_action: Array, skill_time: Array, u: Array) -> Batch:
+        """The samples of a batch; ``u`` [B] uniform in [0, 1) decides dropout."""
         c = self.config
-        skill, t = skill_time // c.horizon, skill_time % c.horizon + 1
-        last = t == c.horizon
+        t = skill_time % c.horizon + 1
         next_state = self.next_state.reshape(-1)[state_action]
-        seen_in = next_state if c.reward_state == "next" else state_action // self.n_actions
-        teaches = last if c.discriminator_states == "last" else jnp.ones_like(last)
-        factor = reward_factor(self.weight, c.dropout, t, c.horizon, u)
-        reward = factor * self.rewards_of(logits, seen_in, skill, hyper)
-        cell = state_action * c.skills + skill
+        return Batch(
+            state_action=state_action,
+            next_state=next_state,
+            seen_in=next_state if c.reward_state == "next" else state_action // self.n_actions,
+            skill=skill_time // c.horizon,
+            last=t == c.horizon,
+            factor=reward_factor(self.weight, c.dropout, t, c.horizon, u),
+        )
+
+    def _q_step(self, state: TrainState, batch: Batch, hyper: Hyper) -> Fitted:
+        c = self.config
+        q, pull = self.q.read(state.q.params)
+        target_q = q if state.target_q is None else self.q.read(state.target_q)[0]
+        if self.touches_rows:
+            target = self._row_targets(state.discriminator, batch, target_q, hyper)
+            moved = q_learning.rows_step(q, batch.state_action, target, hyper.learning_rate)
+            return Fitted(moved, None)
+        tally = (self._shared_tally if c.share_transitions else self._tally)(
+            state.discriminator, batch, hyper
+        )
+        value = target_q.max(axis=1)[self.next_state]
+        if c.q_rule == "plain":
+            moved = q_learning.plain_step(q, tally, value, hyper.discount, hyper.learning_rate)
+            return Fitted(moved, None)
+        gradient = q_learning.table_gradient(q, tally, value, hyper.discount, c.batch)
+        return tables.step(state.q, pull(gradient), hyper.learning_rate)
+
+    def _tally(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Tally:
+        """Each sample counts for its own skill: [S, A, K]."""
+        c = self.config
+        cell = batch.state_action * c.skills + batch.skill
         shape = (self.n_states, self.n_actions, c.skills)
-        times = _histogram(cell, jnp.ones_like(u), shape)
-        tally = Tally(
+        times = _histogram(cell, jnp.ones_like(batch.factor), shape)
+        reward = batch.factor * self.rewards_of(discriminator, batch, hyper)
+        return Tally(
             times=times,
             reward=_histogram(cell, reward, shape),
-            proceeds=times if c.bootstrap_last else _histogram(cell, ~last, shape),
+            proceeds=times if c.bootstrap_last else _histogram(cell, ~batch.last, shape),
         )
-        return Batch(tally, _histogram(seen_in * c.skills + skill, teaches, (shape[0], shape[2])))
 
-    def rewards_of(self, logits: Array, state: Array, skill: Array, hyper: Hyper) -> Array:
+    def _shared_tally(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Tally:
+        """Each sample counts for every skill: three sums per (state, action), broadcast."""
+        shape = (self.n_states, self.n_actions, 1)
+        times = _histogram(batch.state_action, jnp.ones_like(batch.factor), shape)
+        factor = _histogram(batch.state_action, batch.factor, shape)
+        goes_on = (
+            times
+            if self.config.bootstrap_last
+            else _histogram(batch.state_action, ~batch.last, shape)
+        )
+        reward = self.rewards(discriminator, hyper)
+        of_move = reward[self.next_state] if self.config.reward_state == "next" else reward[:, None]
+        return Tally(times=times, reward=factor * of_move, proceeds=goes_on)
+
+    def _row_targets(
+        self, discriminator: Fitted, batch: Batch, target_q: Array, hyper: Hyper
+    ) -> Array:
+        """[B, K] the target of every skill for every sample, from the rows that it touches."""
+        logits, _ = self.logits.read(discriminator.params)
+        beta = self._beta(discriminator, hyper)[batch.seen_in]
+        reward = jax.vmap(self.reward.rewards)(logits[batch.seen_in], beta)
+        goes_on = jnp.ones_like(batch.factor) if self.config.bootstrap_last else ~batch.last
+        value = target_q[batch.next_state].max(axis=1)
+        return batch.factor[:, None] * reward + (hyper.discount * goes_on)[:, None] * value
+
+    def rewards_of(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Array:
         """[B] the reward of each sample's skill in its state."""
         of_skill = self.reward.of_skill
         if of_skill is None:
-            return self.rewards(logits, hyper)[state, skill]
-        return jax.vmap(of_skill, (None, 0, 0))(logits, state, skill)
+            return self.rewards(discriminator, hyper)[batch.seen_in, batch.skill]
+        logits, _ = self.logits.read(discriminator.params)
+        return jax.vmap(of_skill, (None, 0, 0))(logits, batch.seen_in, batch.skill)
 
-    def rewards(self, logits: Array, hyper: Hyper) -> Array:
+    def rewards(self, discriminator: Fitted, hyper: Hyper) -> Array:
         """[S, K] the reward of every skill in every state."""
-        return jax.vmap(self.reward.rewards, (0, None))(logits, hyper.inverse_temperature)
+        logits, _ = self.logits.read(discriminator.params)
+        return jax.vmap(self.reward.rewards)(logits, self._beta(discriminator, hyper))
 
-    def logits_gradient(self, logits: Array, seen: Array, hyper: Hyper) -> Array:
-        """[S, ...] gradient of the mean discriminator loss over the samples that teach it."""
-        beta = hyper.inverse_temperature if self.config.temperature_in_loss else jnp.float32(1.0)
+    def _beta(self, discriminator: Fitted, hyper: Hyper) -> Array:
+        """[S] the inverse temperature; of counts times what has faded since a row was touched."""
+        beta = jnp.broadcast_to(hyper.inverse_temperature, self.n_states)
+        return beta if self.disc.learned else beta * counts.factor(discriminator.optimiser)
+
+    def _discriminator_step(self, fitted: Fitted, batch: Batch, hyper: Hyper) -> Fitted:
+        c, learned = self.config, self.disc.learned
+        if learned is None:
+            return fitted
+        logits, pull = self.logits.read(fitted.params)
+        teaches = batch.last if c.discriminator_states == "last" else jnp.ones_like(batch.last)
+        cell = batch.seen_in * c.skills + batch.skill
+        seen = _histogram(cell, teaches, (self.n_states, c.skills))
         weights = seen / jnp.maximum(seen.sum(), 1.0)
-        return jax.vmap(self.disc.gradient, (0, 0, None))(logits, weights, beta)
+        beta = hyper.inverse_temperature if c.temperature_in_loss else jnp.float32(1.0)
+        gradient = jax.vmap(learned.gradient, (0, 0, None))(logits, weights, beta)
+        return tables.step(fitted, pull(gradient), hyper.discriminator_learning_rate)
 
     def evaluate(self, state: TrainState, hyper: Hyper) -> Evaluation:
         """Metrics of the skills as they are now."""
         logits, _ = self.logits.read(state.discriminator.params)
-        q, _ = self.q.read(state.q.params)
-        scores = jax.vmap(self.disc.scores, (0, None))(logits, hyper.inverse_temperature)
+        q, _ = self.q.read(state.q.params if state.average_q is None else state.average_q)
         return evaluate(
             q=q,
-            scores=scores,
-            rewards=self.rewards(logits, hyper),
+            scores=jax.vmap(self.disc.scores)(logits, self._beta(state.discriminator, hyper)),
+            rewards=self.rewards(state.discriminator, hyper),
             next_state=self.next_state,
             start=self.start,
             horizon=self.config.horizon,
@@ -229,19 +329,20 @@ class Parts:
             finite=jnp.isfinite(logits).all() & jnp.isfinite(q).all(),
         )
 
-    def _target(self, state: TrainState, q: Array) -> Array:
-        return q if state.target_q is None else self.q.read(state.target_q)[0]
-
-    def _refresh_target(self, state: TrainState) -> TrainState:
-        if state.target_q is None:
-            return state
-        due = state.updates % self.config.target_period == 0
-        target = jax.lax.cond(due, lambda s: s.q.params, lambda s: s.target_q, state)
-        return state._replace(target_q=target)
+    def _follow(self, state: TrainState) -> TrainState:
+        """Let the target network and the average catch up with Q."""
+        if state.target_q is not None:
+            due = state.updates % self.config.target_period == 0
+            copied = jax.lax.cond(due, lambda s: s.q.params, lambda s: s.target_q, state)
+            state = state._replace(target_q=copied)
+        if state.average_q is not None:
+            # Early on the mean of all so far, so that the initial values do not linger.
+            rate = jnp.maximum(self.config.average_rate, 1.0 / state.updates)
+            average = jax.tree.map(lambda a, q: a + rate * (q - a), state.average_q, state.q.params)
+            state = state._replace(average_q=average)
+        return state
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:
-    size = 1
-    for n in shape:
-        size *= n
+    size = math.prod(shape)
     return jnp.zeros(size).at[cell].add(weight.astype(jnp.float32)).reshape(shape)

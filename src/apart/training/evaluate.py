@@ -53,7 +53,6 @@ def evaluate(
         epsilon: probability of a random action (0: greedy).
         key: used only when ``epsilon`` is not 0.
         finite: whether all parameters are (passed through).
-
     """
     n_states, _, n_skills = q.shape
     skills = jnp.arange(n_skills)

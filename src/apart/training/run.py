@@ -61,7 +61,6 @@ def train(
         UserError: wrong input; nothing was written.
         RunInterrupted: SIGINT or SIGTERM; the state was saved.
         NonFinite: the numbers overflowed.
-
     """
     config, loaded = resolve(world, method, options)
     folder = (

@@ -41,7 +41,6 @@ def train_seeds(
     Raises:
         UserError: wrong input (nothing written), or a child failed (its last line is the message).
         RunInterrupted: SIGINT; the children have saved.
-
     """
     if seeds < 1:
         raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")

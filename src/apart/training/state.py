@@ -21,6 +21,7 @@ class TrainState(NamedTuple):
     discriminator: Fitted  # logits [S, *logits of one state]
     q: Fitted  # Q [S, A, K]
     target_q: Params  # a copy of q's parameters, or None without a target network
+    average_q: Params  # the average of q's parameters that is evaluated, or None
     replay: Replay
     iteration: Array  # [] int32: rounds of collecting and updating made
     updates: Array  # [] int32: updates made
@@ -37,11 +38,13 @@ class Hyper(NamedTuple):
     inverse_temperature: Array
     init_q: Array
     init_logits: Array
+    rounds: Array  # rounds of the whole run; rates may fall towards its end
 
 
 def hyper_of(config: Config) -> Hyper:
     """The traced fields of ``config`` as float32 scalars."""
     values = {n: getattr(config, n) for n, spec in SPECS.items() if spec.traced}
+    values["rounds"] = config.iterations
     return Hyper(**{name: jnp.asarray(value, jnp.float32) for name, value in values.items()})
 
 

@@ -37,7 +37,6 @@ class World:
         next_state: [S, A] the state after each action; a blocked move stays.
         start: the state in which every episode starts.
         distance: [S] least number of steps from the start.
-
     """
 
     name: str

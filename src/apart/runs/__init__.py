@@ -1,0 +1,1 @@
+"""Run folders: the only thing that later stages read."""

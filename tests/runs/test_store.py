@@ -1,0 +1,148 @@
+"""Run folders and checkpoints: what is written comes back, and nothing else is touched."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import apart
+from apart._errors import UserError
+from apart.runs import checkpoint, files, store
+
+SMALL = {"steps": 400, "skills": 4, "horizon": 4, "batch": 16, "buffer": 100, "evaluate_every": 100}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    world = apart.parse_map("S.\n..", "square")
+    return apart.train(world, method="apart", out=tmp_path_factory.mktemp("run") / "r", **SMALL)
+
+
+def test_the_folder_has_what_the_contract_names(run):
+    names = {path.name for path in run.path.iterdir()}
+    assert names == {
+        "config.json",
+        "metrics.csv",
+        "summary.json",
+        "skills.json",
+        "checkpoints",
+        "details.jsonl",
+    }
+    assert set(run.summary) >= {
+        "world",
+        "method",
+        "seed",
+        "n_effective",
+        "n_available",
+        "first_full_at",
+        "env_steps",
+        "updates",
+        "wall_seconds",
+        "env_steps_per_second",
+        "compile_seconds",
+        "peak_rss_mb",
+        "version",
+    }
+    assert run.summary["env_steps"] == 400
+    assert run.summary["updates"] == 100
+    assert run.n_available == 4
+
+
+def test_metrics_have_a_row_per_evaluation(run):
+    assert [row["env_steps"] for row in run.metrics] == [0, 100, 200, 300, 400]
+    assert [row["updates"] for row in run.metrics] == [0, 25, 50, 75, 100]
+    assert run.metrics[-1]["n_effective"] == run.n_effective
+    for column in ("n_available", "wall_seconds", "mean_reward", "discriminator_accuracy"):
+        assert column in run.metrics[0]
+
+
+def test_skills_walk_legal_steps_from_the_start(run):
+    assert len(run.skills) == 4
+    for skill in run.skills:
+        assert len(skill.trajectory) == 5
+        assert skill.trajectory[0] == (0, 0)
+        assert skill.trajectory[-1] == skill.last_state
+        assert 0 <= skill.probability <= 1
+        for (r, c), (r2, c2) in zip(skill.trajectory, skill.trajectory[1:], strict=False):
+            assert abs(r - r2) + abs(c - c2) <= 1
+    assert len({skill.last_state for skill in run.skills}) == run.n_effective
+
+
+def test_load_returns_the_same_run(run):
+    again = apart.load(run.path)
+    assert again.summary == run.summary
+    assert again.skills == run.skills
+
+
+def test_a_finished_run_is_not_overwritten_unless_asked(run):
+    before = (run.path / "summary.json").read_bytes()
+    world = apart.parse_map("S.\n..", "square")
+    with pytest.raises(UserError, match="finished run"):
+        apart.train(world, out=run.path, **SMALL)
+    assert (run.path / "summary.json").read_bytes() == before
+
+
+def test_overwriting_leaves_foreign_files_alone(tmp_path):
+    (tmp_path / "config.json").write_text("{}")
+    (tmp_path / "notes.txt").write_text("mine")
+    store.claim(tmp_path, overwrite=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_folders_that_are_not_ours_are_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    with pytest.raises(UserError, match="holds no run"):
+        store.claim(tmp_path, overwrite=True)
+    with pytest.raises(UserError, match="is a file"):
+        store.claim(tmp_path / "thesis.tex", overwrite=True)
+
+
+def test_load_says_what_is_missing(tmp_path):
+    with pytest.raises(UserError, match="no such run folder"):
+        apart.load(tmp_path / "nowhere")
+    with pytest.raises(UserError, match="no finished run"):
+        apart.load(tmp_path)
+
+
+def test_checkpoints_come_back_and_notice_damage(tmp_path):
+    arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array(3, np.int32)}
+    manifest_path = checkpoint.save(tmp_path, 7, arrays, {"threads": 1})
+    loaded, manifest = checkpoint.load(tmp_path)
+    assert manifest["iteration"] == 7
+    for name, value in arrays.items():
+        np.testing.assert_array_equal(loaded[name], value)
+        assert loaded[name].dtype == value.dtype
+    data = manifest_path.with_suffix(".safetensors")
+    damaged = bytearray(data.read_bytes())
+    damaged[-1] ^= 1
+    data.write_bytes(damaged)
+    with pytest.raises(UserError, match="checksums"):
+        checkpoint.load(tmp_path)
+    data.write_bytes(b"")
+    with pytest.raises(UserError, match="not a readable checkpoint"):
+        checkpoint.load(tmp_path)
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "x.json"
+    files.write_json(path, {"old": 1})
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(UserError, match="No space left"):
+        files.write_json(path, {"new": 2})
+    assert files.read_json(path) == {"old": 1}
+    assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_non_finite_training_stops_with_its_own_error(tmp_path, monkeypatch):
+    # Adam's steps are bounded, so no option gets there soon: poison the rate instead.
+    real = apart.training.run.hyper_of
+    poisoned = lambda config: real(config)._replace(learning_rate=np.float32("nan"))  # noqa: E731
+    monkeypatch.setattr("apart.training.run.hyper_of", poisoned)
+    world = apart.parse_map("S.\n..", "square")
+    with pytest.raises(apart.NonFinite, match="non-finite before step 100"):
+        apart.train(world, out=tmp_path / "r", **SMALL)
+    assert not (tmp_path / "r" / "summary.json").exists()
