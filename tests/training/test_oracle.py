@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference import oracle
 
-from apart.learner import draws, replay
+from apart.learner import counts, draws, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.chunk import Parts
@@ -16,7 +16,15 @@ from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 
 WORLD = parse("S..\n.#.", "small")
-BASE = {"skills": 5, "horizon": 4, "batch": 24, "buffer": 100, "epsilon": 0.3, "init_q": 0.3}
+BASE = {
+    "steps": 400,
+    "skills": 5,
+    "horizon": 4,
+    "batch": 24,
+    "buffer": 100,
+    "epsilon": 0.3,
+    "init_q": 0.3,
+}
 
 CASES = {
     "apart": {},
@@ -39,6 +47,26 @@ CASES = {
     "beta_in_reward_only": {"method": "tuned_vic", "temperature_in_loss": False},
     "exponential": {"method": "apart", "time_weight": "exponential", "dropout": False},
     "fourth": {"method": "apart", "time_weight": "fourth"},
+    "apart_plus": {"update_every": 0},
+    "apart_plus_rows": {"method": "apart_plus", "update_every": 0, "batch": 3},
+    "apart_plus_rows_bootstrap": {
+        "method": "apart_plus",
+        "update_every": 0,
+        "batch": 3,
+        "bootstrap_last": True,
+        "reward_state": "current",
+    },
+    "apart_logits": {"update_every": 0},
+    "shared_apart": {"method": "apart", "share_transitions": True},
+    "shared_diayn": {"method": "diayn", "share_transitions": True, "anneal": True},
+    "shared_current": {
+        "method": "apart_plus",
+        "update_every": 0,
+        "reward_state": "current",
+        "bootstrap_last": True,
+    },
+    "plain": {"method": "tuned_vic", "q_rule": "plain", "learning_rate": 0.1},
+    "averaged": {"method": "apart", "average_rate": 0.05},
 }
 
 
@@ -52,7 +80,9 @@ class Oracle:
         self.logits = np.asarray(logits, np.float64).copy()
         self.q_adam, self.logits_adam = oracle.Adam(q.shape), oracle.Adam(logits.shape)
         self.updates = 0
-        self.pairs = config.discriminator != "one_vs_all"
+        self.rounds = 0
+        self.average = np.zeros_like(self.q)
+        self.pairs = config.discriminator.startswith("all_pairs")
 
     def logits_of(self, state):
         if not self.pairs:
@@ -65,32 +95,63 @@ class Oracle:
         }
         return oracle.PairLogits(named, self.c.skills)
 
+    def left(self):
+        """What annealing leaves of the rates in this round."""
+        return 1 - self.rounds / self.c.iterations if self.c.anneal else 1.0
+
+    def count(self, last_state, skill):
+        """Before the update of a round: where its episode ended."""
+        if self.c.discriminator == "counts":
+            self.logits *= 1 - self.c.discriminator_learning_rate * self.left()
+            self.logits[last_state, skill] += 1
+
+    def goals(self, transitions):
+        """(state, action, skill, target) of everything that the batch teaches."""
+        c = self.c
+        target = self.target if c.target_period else self.q
+        for s, a, after, own, t, u in transitions:
+            seen = after if c.reward_state == "next" else s
+            for z in range(c.skills) if c.share_transitions else [own]:
+                r = oracle.reward(c.reward, self.logits_of(seen), z, c.inverse_temperature)
+                if c.dropout:
+                    r *= u < oracle.keep_probability(c.time_weight, t, c.horizon)
+                else:
+                    r *= oracle.weight(c.time_weight, t, c.horizon)
+                goes_on = c.bootstrap_last or t < c.horizon
+                yield s, a, z, r + c.discount * goes_on * target[after, :, z].max()
+
+    def q_step(self, transitions):
+        c, goals, q = self.c, list(self.goals(transitions)), self.q
+        if c.q_rule == "plain":
+            q = q.copy()
+            for cell in {goal[:3] for goal in goals}:
+                mean = np.mean([goal[3] for goal in goals if goal[:3] == cell])
+                q[cell] += c.learning_rate * self.left() * (mean - q[cell])
+            return q
+        gradient = np.zeros_like(q)
+        for *cell, goal in goals:
+            gradient[tuple(cell)] += 2 * (q[tuple(cell)] - goal) / len(transitions)
+        return self.q_adam.step(q, gradient, c.learning_rate * self.left())
+
     def update(self, transitions):
         c = self.c
-        q_gradient, d_gradient = np.zeros_like(self.q), np.zeros_like(self.logits)
-        target = self.target if c.target_period else self.q
+        d_gradient = np.zeros_like(self.logits)
         teach = [x for x in transitions if c.discriminator_states == "all" or x[4] == c.horizon]
-        for s, a, after, z, t, u in transitions:
-            seen = after if c.reward_state == "next" else s
-            r = oracle.reward(c.reward, self.logits_of(seen), z, c.inverse_temperature)
-            if c.dropout:
-                r *= u < oracle.keep_probability(c.time_weight, t, c.horizon)
-            else:
-                r *= oracle.weight(c.time_weight, t, c.horizon)
-            goes_on = c.bootstrap_last or t < c.horizon
-            goal = r + c.discount * goes_on * target[after, :, z].max()
-            q_gradient[s, a, z] += 2 * (self.q[s, a, z] - goal) / len(transitions)
+        moved = self.q_step(transitions)
         beta = c.inverse_temperature if c.temperature_in_loss else 1.0
         first, second = pairs.members(c.skills)
-        for s, _, after, z, _, _ in teach:
+        for s, _, after, z, _, _ in teach if c.discriminator != "counts" else []:
             seen = after if c.reward_state == "next" else s
             g = oracle.loss_gradient(c.discriminator, self.logits_of(seen), z, beta)
             if self.pairs:
                 g = np.vectorize(lambda i, j, g=g: g[i, j])(first, second)
             d_gradient[seen] += g / len(teach)
-        self.q = self.q_adam.step(self.q, q_gradient, c.learning_rate)
-        self.logits = self.logits_adam.step(self.logits, d_gradient, c.discriminator_learning_rate)
+        self.q = moved
+        rate = c.discriminator_learning_rate * self.left()
+        self.logits = self.logits_adam.step(self.logits, d_gradient, rate)
         self.updates += 1
+        self.rounds += 1
+        self.average += max(c.average_rate, 1 / self.updates) * (self.q - self.average)
         if c.target_period and self.updates % c.target_period == 0:
             self.target = self.q.copy()
 
@@ -111,16 +172,23 @@ def test_fifty_updates_equal_the_oracle(case):
         ring = replay.insert(state.replay, *rows, state.iteration)
         bits = jax.random.bits(key_update, (2, config.batch))
         sampled = replay.sample(ring, bits[0], state.iteration + 1)
-        return parts.iterate(state, hyper), (*sampled, draws.uniform(bits[1]))
+        end = parts.next_state.reshape(-1)[rows[0][-1]], rows[1][0] // config.horizon
+        return parts.iterate(state, hyper), (*sampled, draws.uniform(bits[1])), end
 
     slow = Oracle(config, state.q.params, state.discriminator.params)
     for _ in range(50):
-        state, sampled = iterate(state)
+        state, sampled, end = iterate(state)
+        slow.count(*map(int, end))
         slow.update(unpack(world, config, *sampled))
     assert int(state.updates) == 50
     np.testing.assert_allclose(state.q.params, slow.q, atol=2e-4)
-    np.testing.assert_allclose(state.discriminator.params, slow.logits, atol=2e-4)
+    logits = np.asarray(state.discriminator.params)
+    if config.discriminator == "counts":
+        logits = logits * np.asarray(counts.factor(state.discriminator.optimiser))[:, None]
+    np.testing.assert_allclose(logits, slow.logits, atol=2e-4)
     assert np.abs(state.q.params - first_q).max() > 0.02
+    if config.average_rate:
+        np.testing.assert_allclose(state.average_q, slow.average, atol=2e-4)
 
 
 def unpack(world, config, state_action, skill_time, u):

@@ -60,5 +60,3 @@ def load(folder: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]
 
 def _digest(value: np.ndarray[Any, Any]) -> str:
     return hashlib.sha256(f"{value.dtype}{value.shape}".encode() + value.tobytes()).hexdigest()
-
-

@@ -78,7 +78,9 @@ class Run:
     def metrics(self) -> list[dict[str, float]]:
         """One record per evaluation."""
         with (self.path / METRICS).open(newline="", encoding="utf-8") as file:
-            return [{name: float(value) for name, value in row.items()} for row in csv.DictReader(file)]
+            return [
+                {name: float(value) for name, value in row.items()} for row in csv.DictReader(file)
+            ]
 
 
 class Writer:
