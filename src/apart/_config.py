@@ -86,7 +86,7 @@ class Config:
     )
     anneal: bool = _option(False, "both rates fall linearly to 0 over the run")
     average_rate: float = _option(
-        0.0, "evaluate an average of Q that moves at this rate; 0 evaluates Q", low=0, high=1
+        0.0, "evaluate an average of Q that moves so much a round; 0 evaluates Q", low=0, high=1
     )
     evaluate_every: int = _option(25_000, "environment steps between evaluations", low=1, high=1e13)
 

@@ -25,12 +25,12 @@ _OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
 _PLUS: Final[Mapping[str, Option]] = {
     "time_weight": "square",
     "share_transitions": True,
-    "q_rule": "plain",
-    "learning_rate": 0.05,
+    "q_rule": "sweep",
+    "learning_rate": 0.5,
     "update_every": 20,
     "anneal": True,
-    "average_rate": 1e-3,
-    "discount": 0.97,
+    "average_rate": 2e-3,
+    "discount": 0.95,
     "epsilon": 0.01,
     "init_q": 0.1,
 }
@@ -93,7 +93,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
                 **_PLUS,
                 "discriminator": "counts",
                 "reward": "min_counts",
-                "discriminator_learning_rate": 1e-3,
+                "discriminator_learning_rate": 0.3,
             },
         ),
         "random_walk": Method(

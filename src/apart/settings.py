@@ -30,6 +30,7 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "q rule": {
             "adam": "an Adam step on the squared TD error",
             "plain": "a step of the rate towards the mean target of each sampled cell",
+            "sweep": "the same for every known transition at once; needs --share-transitions",
         },
         "reward state": {"next": "the state after the action", "current": "the state before it"},
     }
@@ -76,6 +77,8 @@ def _check_together(config: Config, world: World) -> None:
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
             f"not {config.discriminator}"
         )
+    if config.q_rule == "sweep" and (config.dropout or not config.share_transitions):
+        raise UserError("--q-rule sweep needs --share-transitions and takes no --dropout")
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.collection:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 
 from apart._config import Config
 from apart._types import Array, Key
-from apart.learner import counts, draws, q_learning, replay, tables
+from apart.learner import counts, draws, model, q_learning, replay, tables
 from apart.learner.q_learning import Tally
 from apart.learner.tables import Fitted
 from apart.objective.discriminators import DISCRIMINATORS
@@ -39,15 +39,24 @@ class Batch(NamedTuple):
     """Sampled transitions; every field is [B]."""
 
     state_action: Array  # state * A + action
-    next_state: Array
     seen_in: Array  # the state that discriminator and reward see
     skill: Array
     last: Array  # bool: the episode ended with it
+    proceeds: Array  # 1 where Q of the next state counts, else 0
     factor: Array  # on the reward: time weight, or 0 and 1 by dropout
 
 
-# A shared update touches at most `batch` rows of [S * A, K] and reads five more for each: from this
-# many rows per sample on, that is cheaper than the dense expression (docs/performance.md).
+class Lesson(NamedTuple):
+    """Transitions that teach all skills at once; every field is [n]."""
+
+    cell: Array  # state * A + action
+    known: Array  # 1, or 0 where the transition was never taken
+    factor: Array  # on the reward
+    proceeds: Array  # share of its visits after which the episode went on
+
+
+# A shared update reads and writes rows of [S * A, K]: some seven for each transition taught. From
+# this many rows per transition on, that is cheaper than the dense expression over all of them.
 ROWS_ABOVE = 4
 
 
@@ -98,11 +107,14 @@ class Parts:
         k = config.skills
         self.logits = tables.table((self.n_states, *self.disc.shape(k)))
         self.q = tables.table((self.n_states, self.n_actions, k))
+        self.sweeps = config.q_rule == "sweep"
         self.touches_rows = (
             config.share_transitions
-            and config.q_rule == "plain"
+            and config.q_rule != "adam"
             and self.n_states * self.n_actions > ROWS_ABOVE * config.batch
         )
+        # A learned discriminator and every rule but the sweep learn from sampled transitions.
+        self.samples = self.disc.learned is not None or not self.sweeps
 
     def init(self, seed: Array, hyper: Hyper) -> TrainState:
         """The state before the first step."""
@@ -118,7 +130,10 @@ class Parts:
             q=tables.fit(q) if self.config.q_rule == "adam" else tables.Fitted(q, None),
             target_q=jax.tree.map(jnp.copy, q) if self.config.target_period else None,
             average_q=jax.tree.map(jnp.copy, q) if self.config.average_rate else None,
-            replay=replay.init(self.config.buffer, self.config.collection),
+            replay=replay.init(self.config.buffer, self.config.collection)
+            if self.samples
+            else None,
+            model=model.init(self.n_states * self.n_actions) if self.sweeps else None,
             iteration=jnp.int32(0),
             updates=jnp.int32(0),
             key=key_run,
@@ -130,18 +145,15 @@ class Parts:
         hyper = self._annealed(hyper, state.iteration)
         q_table, _ = self.q.read(state.q.params)
         state_action, skill_time = self.collect(q_table, hyper.epsilon, key_collect)
-        state = state._replace(
-            replay=replay.insert(state.replay, state_action, skill_time, state.iteration),
-            discriminator=self._count(state.discriminator, state_action, skill_time, hyper),
-            iteration=state.iteration + 1,
-        )
+        state = self._remember(state, state_action, skill_time, hyper)
         n = self.config.updates_per_episode
-        if n <= 1:
-            return self.update(state, hyper, key_update) if n else state
-        last: TrainState = jax.lax.fori_loop(
-            0, n, lambda i, s: self.update(s, hyper, jax.random.fold_in(key_update, i)), state
-        )
-        return last
+        if n == 1:
+            state = self.update(state, hyper, key_update)
+        elif n > 1:
+            state = jax.lax.fori_loop(
+                0, n, lambda i, s: self.update(s, hyper, jax.random.fold_in(key_update, i)), state
+            )
+        return self._average(state)
 
     def _annealed(self, hyper: Hyper, iteration: Array) -> Hyper:
         if not self.config.anneal:
@@ -152,18 +164,36 @@ class Parts:
             discriminator_learning_rate=hyper.discriminator_learning_rate * left,
         )
 
-    def _count(
-        self, fitted: Fitted, state_action: Array, skill_time: Array, hyper: Hyper
-    ) -> Fitted:
-        """Tell a counting discriminator where the new episodes ended."""
-        if self.disc.learned:
-            return fitted
-        horizon = self.config.horizon
-        ends = self.next_state.reshape(-1)[state_action[horizon - 1 :: horizon]]
-        skills = skill_time[::horizon] // horizon
+    def _remember(
+        self, state: TrainState, state_action: Array, skill_time: Array, hyper: Hyper
+    ) -> TrainState:
+        """Put the new episodes where later updates will look for them."""
+        c = self.config
+        if state.replay is not None:
+            ring = replay.insert(state.replay, state_action, skill_time, state.iteration)
+            state = state._replace(replay=ring)
+        if state.model is not None:
+            t = skill_time % c.horizon + 1
+            factor = self.weight.weight(t / c.horizon)
+            goes_on = jnp.ones_like(t) if c.bootstrap_last else t < c.horizon
+            state = state._replace(model=model.add(state.model, state_action, factor, goes_on))
+        if not self.disc.learned:
+            ends = self.next_state.reshape(-1)[state_action[c.horizon - 1 :: c.horizon]]
+            skills = skill_time[:: c.horizon] // c.horizon
+            fitted = self._count(state.discriminator, ends, skills, hyper)
+            state = state._replace(discriminator=fitted)
+        return state._replace(iteration=state.iteration + 1)
+
+    def _count(self, fitted: Fitted, ends: Array, skills: Array, hyper: Hyper) -> Fitted:
+        """Tell a counting discriminator where the new episodes ended.
+
+        Its rate is per K episodes, one of each skill on average: a count lasts equally long in the
+        life of its skill however many skills there are.
+        """
+        rate = hyper.discriminator_learning_rate / self.config.skills
 
         def add(i: int, now: Fitted) -> Fitted:
-            return Fitted(*counts.add(*now, ends[i], skills[i], hyper.discriminator_learning_rate))
+            return Fitted(*counts.add(*now, ends[i], skills[i], rate))
 
         after: Fitted = jax.lax.fori_loop(0, self.config.episodes_per_update, add, fitted)
         return after
@@ -203,10 +233,12 @@ class Parts:
         The reward is that of the discriminator before its step (Algorithm 1).
         """
         bits = jax.random.bits(key, (2, self.config.batch))
-        packed = replay.sample(state.replay, bits[0], state.iteration)
-        batch = self.unpack(*packed, draws.uniform(bits[1]))
+        batch = None
+        if state.replay is not None:
+            packed = replay.sample(state.replay, bits[0], state.iteration)
+            batch = self.unpack(*packed, draws.uniform(bits[1]))
         updated = state._replace(
-            q=self._q_step(state, batch, hyper),
+            q=self._q_step(state, batch, bits[0], hyper),
             discriminator=self._discriminator_step(state.discriminator, batch, hyper),
             updates=state.updates + 1,
         )
@@ -219,68 +251,90 @@ class Parts:
         next_state = self.next_state.reshape(-1)[state_action]
         return Batch(
             state_action=state_action,
-            next_state=next_state,
             seen_in=next_state if c.reward_state == "next" else state_action // self.n_actions,
             skill=skill_time // c.horizon,
             last=t == c.horizon,
+            proceeds=jnp.where(c.bootstrap_last | (t < c.horizon), 1.0, 0.0),
             factor=reward_factor(self.weight, c.dropout, t, c.horizon, u),
         )
 
-    def _q_step(self, state: TrainState, batch: Batch, hyper: Hyper) -> Fitted:
+    def _q_step(self, state: TrainState, batch: Batch | None, bits: Array, hyper: Hyper) -> Fitted:
         c = self.config
         q, pull = self.q.read(state.q.params)
         target_q = q if state.target_q is None else self.q.read(state.target_q)[0]
         if self.touches_rows:
-            target = self._row_targets(state.discriminator, batch, target_q, hyper)
-            moved = q_learning.rows_step(q, batch.state_action, target, hyper.learning_rate)
-            return Fitted(moved, None)
-        tally = (self._shared_tally if c.share_transitions else self._tally)(
-            state.discriminator, batch, hyper
-        )
+            lesson = self._lesson(state, batch, bits)
+            target = self._row_targets(state.discriminator, lesson, target_q, hyper)
+            rate = hyper.learning_rate * lesson.known
+            return Fitted(q_learning.rows_step(q, lesson.cell, target, rate), None)
+        tally = self._tally_of(state, batch, hyper)
         value = target_q.max(axis=1)[self.next_state]
-        if c.q_rule == "plain":
-            moved = q_learning.plain_step(q, tally, value, hyper.discount, hyper.learning_rate)
-            return Fitted(moved, None)
-        gradient = q_learning.table_gradient(q, tally, value, hyper.discount, c.batch)
-        return tables.step(state.q, pull(gradient), hyper.learning_rate)
+        if c.q_rule == "adam":
+            gradient = q_learning.table_gradient(q, tally, value, hyper.discount, c.batch)
+            return tables.step(state.q, pull(gradient), hyper.learning_rate)
+        moved = q_learning.plain_step(q, tally, value, hyper.discount, hyper.learning_rate)
+        return Fitted(moved, None)
 
-    def _tally(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Tally:
+    def _tally_of(self, state: TrainState, batch: Batch | None, hyper: Hyper) -> Tally:
+        if state.model is not None:
+            known = model.means(state.model)
+            return self._broadcast(state.discriminator, *known, hyper)
+        assert batch is not None
+        if self.config.share_transitions:
+            cells = self.n_states * self.n_actions
+            times, factor, proceeds = (
+                _histogram(batch.state_action, weight, (cells,))
+                for weight in (jnp.ones_like(batch.factor), batch.factor, batch.proceeds)
+            )
+            return self._broadcast(state.discriminator, times, factor, proceeds, hyper)
+        return self._own_tally(state.discriminator, batch, hyper)
+
+    def _own_tally(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Tally:
         """Each sample counts for its own skill: [S, A, K]."""
-        c = self.config
-        cell = batch.state_action * c.skills + batch.skill
-        shape = (self.n_states, self.n_actions, c.skills)
-        times = _histogram(cell, jnp.ones_like(batch.factor), shape)
+        k = self.config.skills
+        cell = batch.state_action * k + batch.skill
+        shape = (self.n_states, self.n_actions, k)
         reward = batch.factor * self.rewards_of(discriminator, batch, hyper)
         return Tally(
-            times=times,
+            times=_histogram(cell, jnp.ones_like(reward), shape),
             reward=_histogram(cell, reward, shape),
-            proceeds=times if c.bootstrap_last else _histogram(cell, ~batch.last, shape),
+            proceeds=_histogram(cell, batch.proceeds, shape),
         )
 
-    def _shared_tally(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Tally:
-        """Each sample counts for every skill: three sums per (state, action), broadcast."""
+    def _broadcast(
+        self, discriminator: Fitted, times: Array, factor: Array, proceeds: Array, hyper: Hyper
+    ) -> Tally:
+        """Each transition counts for every skill: three numbers per (state, action)."""
         shape = (self.n_states, self.n_actions, 1)
-        times = _histogram(batch.state_action, jnp.ones_like(batch.factor), shape)
-        factor = _histogram(batch.state_action, batch.factor, shape)
-        goes_on = (
-            times
-            if self.config.bootstrap_last
-            else _histogram(batch.state_action, ~batch.last, shape)
-        )
         reward = self.rewards(discriminator, hyper)
         of_move = reward[self.next_state] if self.config.reward_state == "next" else reward[:, None]
-        return Tally(times=times, reward=factor * of_move, proceeds=goes_on)
+        return Tally(
+            times=times.reshape(shape),
+            reward=factor.reshape(shape) * of_move,
+            proceeds=proceeds.reshape(shape),
+        )
+
+    def _lesson(self, state: TrainState, batch: Batch | None, bits: Array) -> Lesson:
+        """The transitions of one update in a large world: those sampled, or any that are known."""
+        if state.model is not None:
+            cell = draws.integer(bits, self.n_states * self.n_actions)
+            return Lesson(cell, *(field[cell] for field in model.means(state.model)))
+        assert batch is not None
+        return Lesson(batch.state_action, jnp.ones_like(batch.factor), batch.factor, batch.proceeds)
 
     def _row_targets(
-        self, discriminator: Fitted, batch: Batch, target_q: Array, hyper: Hyper
+        self, discriminator: Fitted, lesson: Lesson, target_q: Array, hyper: Hyper
     ) -> Array:
-        """[B, K] the target of every skill for every sample, from the rows that it touches."""
+        """[n, K] the target of every skill, from the rows that the lesson touches."""
         logits, _ = self.logits.read(discriminator.params)
-        beta = self._beta(discriminator, hyper)[batch.seen_in]
-        reward = jax.vmap(self.reward.rewards)(logits[batch.seen_in], beta)
-        goes_on = jnp.ones_like(batch.factor) if self.config.bootstrap_last else ~batch.last
-        value = target_q[batch.next_state].max(axis=1)
-        return batch.factor[:, None] * reward + (hyper.discount * goes_on)[:, None] * value
+        next_state = self.next_state.reshape(-1)[lesson.cell]
+        current = lesson.cell // self.n_actions
+        seen_in = next_state if self.config.reward_state == "next" else current
+        beta = self._beta(discriminator, hyper)[seen_in]
+        reward = jax.vmap(self.reward.rewards)(logits[seen_in], beta)
+        value = target_q[next_state].max(axis=1)
+        goes_on = hyper.discount * lesson.proceeds
+        return lesson.factor[:, None] * reward + goes_on[:, None] * value
 
     def rewards_of(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Array:
         """[B] the reward of each sample's skill in its state."""
@@ -300,9 +354,9 @@ class Parts:
         beta = jnp.broadcast_to(hyper.inverse_temperature, self.n_states)
         return beta if self.disc.learned else beta * counts.factor(discriminator.optimiser)
 
-    def _discriminator_step(self, fitted: Fitted, batch: Batch, hyper: Hyper) -> Fitted:
+    def _discriminator_step(self, fitted: Fitted, batch: Batch | None, hyper: Hyper) -> Fitted:
         c, learned = self.config, self.disc.learned
-        if learned is None:
+        if learned is None or batch is None:
             return fitted
         logits, pull = self.logits.read(fitted.params)
         teaches = batch.last if c.discriminator_states == "last" else jnp.ones_like(batch.last)
@@ -330,17 +384,20 @@ class Parts:
         )
 
     def _follow(self, state: TrainState) -> TrainState:
-        """Let the target network and the average catch up with Q."""
-        if state.target_q is not None:
-            due = state.updates % self.config.target_period == 0
-            copied = jax.lax.cond(due, lambda s: s.q.params, lambda s: s.target_q, state)
-            state = state._replace(target_q=copied)
-        if state.average_q is not None:
-            # Early on the mean of all so far, so that the initial values do not linger.
-            rate = jnp.maximum(self.config.average_rate, 1.0 / state.updates)
-            average = jax.tree.map(lambda a, q: a + rate * (q - a), state.average_q, state.q.params)
-            state = state._replace(average_q=average)
-        return state
+        """Copy Q to the target network when that is due."""
+        if state.target_q is None:
+            return state
+        due = state.updates % self.config.target_period == 0
+        copied = jax.lax.cond(due, lambda s: s.q.params, lambda s: s.target_q, state)
+        return state._replace(target_q=copied)
+
+    def _average(self, state: TrainState) -> TrainState:
+        """Move the average that is evaluated; early on it is the mean of all rounds so far."""
+        if state.average_q is None:
+            return state
+        rate = jnp.maximum(self.config.average_rate, 1.0 / state.iteration)
+        average = jax.tree.map(lambda a, q: a + rate * (q - a), state.average_q, state.q.params)
+        return state._replace(average_q=average)
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from apart._config import SPECS, Config
 from apart._types import Array, Key
+from apart.learner.model import Model
 from apart.learner.replay import Replay
 from apart.learner.tables import Fitted, Params
 
@@ -22,7 +23,8 @@ class TrainState(NamedTuple):
     q: Fitted  # Q [S, A, K]
     target_q: Params  # a copy of q's parameters, or None without a target network
     average_q: Params  # the average of q's parameters that is evaluated, or None
-    replay: Replay
+    replay: Replay | None  # sampled transitions, if anything learns from them
+    model: Model | None  # all known transitions, if Q sweeps over them
     iteration: Array  # [] int32: rounds of collecting and updating made
     updates: Array  # [] int32: updates made
     key: Key  # never consumed: draws are functions of (key, iteration, purpose)

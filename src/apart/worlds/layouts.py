@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
+from apart.worlds.gallery import GALLERY
+
 DEFAULT_HORIZON: Final = 40
 
 
@@ -82,5 +84,9 @@ LAYOUTS: Final = MappingProxyType(
         "classic_rooms": Layout(
             _CLASSIC_ROOMS, "Sutton's 13x13 rooms without the outer wall, T = 20", horizon=20
         ),
+        **{
+            name: Layout(text, f"{words}, T = {2 * farthest}", horizon=2 * farthest)
+            for name, (text, words, farthest) in GALLERY.items()
+        },
     }
 )
