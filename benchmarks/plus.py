@@ -26,7 +26,10 @@ from apart.worlds.gallery import GALLERY
 
 WORLDS = ("four_rooms", "empty", "u_maze")
 RESULTS = Path(__file__).parent.parent / "results"
-BUDGETS = (75_000, 100_000, 150_000, 200_000, 300_000, 1_000_000)
+BUDGETS = {
+    "apart_plus": (75_000, 100_000, 150_000, 200_000, 300_000, 1_000_000),
+    "apart_logits": (300_000, 1_000_000),
+}
 
 
 def keep(study: str, value: Any) -> None:
@@ -41,8 +44,8 @@ def brief(run: store.Run) -> dict[str, Any]:
 
 def sixty(seeds: int, steps: int | None, runs: Path) -> None:
     table = {}
-    for method in ("apart_plus", "apart_logits"):
-        for budget in [steps] if steps else BUDGETS:
+    for method, budgets in BUDGETS.items():
+        for budget in [steps] if steps else budgets:
             todo = [
                 {
                     "id": f"{method}-{w}-{budget}-{s}",
@@ -100,8 +103,9 @@ def long(seeds: int, steps: int | None, runs: Path) -> None:
 
 
 def maps(seeds: int, steps: int | None, runs: Path) -> None:
-    table = {}
-    for budget in [steps] if steps else (300_000, 1_000_000, 3_000_000):
+    path = RESULTS / "plus-maps.json"
+    table = json.loads(path.read_text()) if path.exists() else {}
+    for budget in [steps] if steps else (300_000, 1_000_000):
         for spare in (1.0, 1.2):
             todo = []
             for name in GALLERY:

@@ -52,6 +52,8 @@ def test_the_users_options_win_over_the_methods():
         ({"steps": 0}, "--steps: 0 is outside 1"),
         ({"buffer": 10}, "smaller than the 40 transitions"),
         ({"skills": 100_000}, "GB of memory"),
+        ({"q_rule": "sweep"}, "needs --share-transitions"),
+        ({"update_every": 20, "updates_per_episode": 2}, "set one of them"),
         ({"episodes_per_update": 2, "updates_per_episode": 2}, "one of them must be 1"),
     ],
 )
@@ -82,6 +84,11 @@ def test_any_values_give_a_valid_config_or_one_line_of_error(options):
     else:
         for name, kind in TYPES.items():
             assert type(getattr(config, name)) is kind
+
+
+def test_update_every_ties_updates_to_steps():
+    for world, updates in (("four_rooms", 2), ("perfect_maze", 10), ("classic_rooms", 1)):
+        assert resolve(world, "apart_plus", {})[0].updates_per_episode == updates
 
 
 def test_the_fingerprint_tells_configs_apart():

@@ -18,6 +18,29 @@ def test_td_loss_by_hand():
     assert q_learning.td_loss(q_t, 1, 0.5, 0.0, q_tp1) == pytest.approx(0.04)
 
 
+def test_a_plain_step_by_hand():
+    # targets of one cell: 1 + 0.5 * 2 and 3 + 0; their mean is 2.5; half way from 0.5 is 1.5
+    q, value = jnp.array([[[0.5], [7.0]]]), jnp.full((1, 2, 1), 2.0)
+    times, rewards = jnp.array([[[2.0], [0.0]]]), jnp.array([[[4.0], [0.0]]])
+    tally = Tally(times, rewards, jnp.array([[[1.0], [0.0]]]))
+    got = q_learning.plain_step(q, tally, value, 0.5, 0.5)
+    np.testing.assert_allclose(got, [[[1.5], [7.0]]])
+
+
+def test_rows_step_equals_plain_step():
+    rng = np.random.default_rng(0)
+    s, a, k, b = 6, 2, 3, 9
+    q = jnp.asarray(rng.normal(size=(s, a, k)), jnp.float32)
+    cell, target = rng.integers(0, s * a, b), rng.normal(size=(b, k)).astype(np.float32)
+    times, sums = np.zeros((s * a, 1), np.float32), np.zeros((s * a, k), np.float32)
+    np.add.at(times, cell, 1.0)
+    np.add.at(sums, cell, target)
+    tally = Tally(times.reshape(s, a, 1), sums.reshape(s, a, k), np.zeros((s, a, 1), np.float32))
+    dense = q_learning.plain_step(q, tally, jnp.zeros_like(q), 0.9, 0.3)
+    rows = q_learning.rows_step(q, jnp.asarray(cell), target, jnp.full(b, 0.3))
+    np.testing.assert_allclose(rows, dense, rtol=1e-5, atol=1e-6)
+
+
 def test_table_gradient_equals_autodiff_of_the_batch():
     rng = np.random.default_rng(0)
     s, a, k, b, gamma = 4, 3, 5, 200, 0.9

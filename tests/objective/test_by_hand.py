@@ -61,6 +61,37 @@ def test_average_pairs(maybe_jit):
 
 
 @both
+def test_min_margin(maybe_jit):
+    got = maybe_jit(rewards.min_margin)(jnp.array([1.0, 3.0, 0.0]), 2.0)
+    np.testing.assert_allclose(got, np.tanh([-2.0, 2.0, -3.0]), rtol=1e-6)
+
+
+@both
+def test_min_counts(maybe_jit):
+    # prior 1/2: (4 - 1) / (4 + 1 + .5), and the others against 4
+    got = maybe_jit(rewards.min_counts)(jnp.array([4.0, 1.0, 0.0]), 2.0)
+    np.testing.assert_allclose(got, [3 / 5.5, -3 / 5.5, -4 / 4.5], rtol=1e-6)
+    tie = maybe_jit(rewards.min_counts)(jnp.array([3.0, 3.0, 0.0]), 1.0)
+    np.testing.assert_allclose(tie, [0.0, 0.0, -3 / 4], atol=1e-7)
+
+
+def test_min_margin_is_min_pairs_of_logit_differences():
+    o = np.array([0.3, -0.2, 0.9, 0.1, -1.0], np.float32)
+    first, second = pairs.members(5)
+    cells = jnp.asarray((o[first] - o[second]) / 2)
+    expected = rewards.min_pairs(cells, 1.0)
+    np.testing.assert_allclose(rewards.min_margin(jnp.asarray(o), 1.0), expected, rtol=1e-5)
+
+
+def test_counts_are_the_optimum_of_the_all_pairs_loss():
+    n = jnp.array([5.0, 2.0, 1.0])
+    first, second = pairs.members(3)
+    optimum = jnp.arctanh((n[first] - n[second]) / (n[first] + n[second]))
+    gradient = discriminators.all_pairs_gradient(optimum, n, 1.0)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-6)
+
+
+@both
 def test_one_vs_all_loss(maybe_jit):
     got = maybe_jit(discriminators.one_vs_all_loss)(jnp.log(jnp.array([1.0, 3.0])), 1, 1.0)
     assert got == pytest.approx(-math.log(0.75), rel=1e-6)

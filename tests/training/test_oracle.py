@@ -48,15 +48,18 @@ CASES = {
     "exponential": {"method": "apart", "time_weight": "exponential", "dropout": False},
     "fourth": {"method": "apart", "time_weight": "fourth"},
     "apart_plus": {"update_every": 0},
-    "apart_plus_rows": {"method": "apart_plus", "update_every": 0, "batch": 3},
+    "apart_plus_rows": {"method": "apart_plus", "update_every": 0, "batch": 3, "q_rule": "plain"},
     "apart_plus_rows_bootstrap": {
         "method": "apart_plus",
         "update_every": 0,
         "batch": 3,
+        "q_rule": "plain",
         "bootstrap_last": True,
         "reward_state": "current",
     },
+    "apart_plus_sampled": {"method": "apart_plus", "update_every": 0, "q_rule": "plain"},
     "apart_logits": {"update_every": 0},
+    "apart_logits_sampled": {"method": "apart_logits", "update_every": 0, "q_rule": "plain"},
     "shared_apart": {"method": "apart", "share_transitions": True},
     "shared_diayn": {"method": "diayn", "share_transitions": True, "anneal": True},
     "shared_current": {
@@ -82,6 +85,7 @@ class Oracle:
         self.updates = 0
         self.rounds = 0
         self.average = np.zeros_like(self.q)
+        self.known = {}  # (state, action, next state) -> [visits, weights, times it went on]
         self.pairs = config.discriminator.startswith("all_pairs")
 
     def logits_of(self, state):
@@ -102,13 +106,34 @@ class Oracle:
     def count(self, last_state, skill):
         """Before the update of a round: where its episode ended."""
         if self.c.discriminator == "counts":
-            self.logits *= 1 - self.c.discriminator_learning_rate * self.left()
+            self.logits *= 1 - self.c.discriminator_learning_rate / self.c.skills * self.left()
             self.logits[last_state, skill] += 1
+
+    def remember(self, episode):
+        """What a sweep knows: per transition, fading sums over its visits."""
+        c = self.c
+        for move in {step[:3] for step in episode}:
+            times = [t for *step, _, t, _ in episode if tuple(step) == move]
+            new = [
+                len(times),
+                sum(oracle.weight(c.time_weight, t, c.horizon) for t in times),
+                sum(c.bootstrap_last or t < c.horizon for t in times),
+            ]
+            old = self.known.get(move, [0, 0, 0])
+            self.known[move] = [0.99 ** len(times) * a + b for a, b in zip(old, new, strict=True)]
 
     def goals(self, transitions):
         """(state, action, skill, target) of everything that the batch teaches."""
         c = self.c
         target = self.target if c.target_period else self.q
+        if c.q_rule == "sweep":
+            for (s, a, after), (n, weights, went_on) in self.known.items():
+                seen = after if c.reward_state == "next" else s
+                for z in range(c.skills):
+                    r = oracle.reward(c.reward, self.logits_of(seen), z, c.inverse_temperature)
+                    best = target[after, :, z].max()
+                    yield s, a, z, weights / n * r + c.discount * went_on / n * best
+            return
         for s, a, after, own, t, u in transitions:
             seen = after if c.reward_state == "next" else s
             for z in range(c.skills) if c.share_transitions else [own]:
@@ -122,7 +147,7 @@ class Oracle:
 
     def q_step(self, transitions):
         c, goals, q = self.c, list(self.goals(transitions)), self.q
-        if c.q_rule == "plain":
+        if c.q_rule != "adam":
             q = q.copy()
             for cell in {goal[:3] for goal in goals}:
                 mean = np.mean([goal[3] for goal in goals if goal[:3] == cell])
@@ -165,20 +190,22 @@ def test_fifty_updates_equal_the_oracle(case):
     first_q = np.asarray(state.q.params)
 
     @jax.jit
-    def iterate(state):
+    def iterate(state, shadow):
         """One round of the package, and the transitions that it must have sampled."""
         key_collect, key_update = jax.random.split(jax.random.fold_in(state.key, state.iteration))
         rows = parts.collect(state.q.params, hyper.epsilon, key_collect)
-        ring = replay.insert(state.replay, *rows, state.iteration)
+        ring = replay.insert(shadow, *rows, state.iteration)
         bits = jax.random.bits(key_update, (2, config.batch))
         sampled = replay.sample(ring, bits[0], state.iteration + 1)
-        end = parts.next_state.reshape(-1)[rows[0][-1]], rows[1][0] // config.horizon
-        return parts.iterate(state, hyper), (*sampled, draws.uniform(bits[1])), end
+        return parts.iterate(state, hyper), ring, rows, (*sampled, draws.uniform(bits[1]))
 
     slow = Oracle(config, state.q.params, state.discriminator.params)
+    shadow = replay.init(config.buffer, config.collection)  # a sweep keeps no ring of its own
     for _ in range(50):
-        state, sampled, end = iterate(state)
-        slow.count(*map(int, end))
+        state, shadow, rows, sampled = iterate(state, shadow)
+        episode = unpack(world, config, *rows, np.zeros(config.horizon))
+        slow.remember(episode)
+        slow.count(*episode[-1][2:4])
         slow.update(unpack(world, config, *sampled))
     assert int(state.updates) == 50
     np.testing.assert_allclose(state.q.params, slow.q, atol=2e-4)

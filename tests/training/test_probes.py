@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from apart.methods import METHODS
 from apart.settings import resolve
 from apart.training.chunk import Parts, program
 from apart.training.state import from_arrays, hyper_of, to_arrays
@@ -16,7 +17,8 @@ FAST = {"learning_rate": 0.02, "discriminator_learning_rate": 0.02, "batch": 64,
 
 
 def found(world, method, iterations=3000, **options):
-    config, world = resolve(world, method, {**FAST, **options})
+    fast = {"steps": 4 * iterations} if METHODS[method].options.get("anneal") else FAST
+    config, world = resolve(world, method, {**fast, **options})
     run, hyper = program(world, config), hyper_of(config)
     state = run.chunk(run.init(0, hyper), hyper, iterations)
     return int(run.evaluate(state, hyper).n_effective)
@@ -29,9 +31,16 @@ def test_two_skills_in_a_corridor_part(method):
     assert found(CORRIDOR, method, skills=2, horizon=4, **chance) == 2
 
 
-@pytest.mark.parametrize("method", ["apart", "ap_min_ascending"])
+@pytest.mark.parametrize("method", ["apart", "ap_min_ascending", "apart_logits", "apart_plus"])
 def test_four_skills_fill_a_square(method):
     assert found(SQUARE, method, skills=4, horizon=4) == 4
+
+
+def test_the_sweep_over_rows_learns_like_the_dense_one():
+    # a batch small against the cells makes the row form; both must fill the square
+    config, world = resolve(SQUARE, "apart_plus", {"skills": 4, "batch": 2, "steps": 12_000})
+    assert Parts(world, config).touches_rows
+    assert found(SQUARE, "apart_plus", skills=4, horizon=4, batch=2) == 4
 
 
 def test_random_walk_learns_nothing():

@@ -5,14 +5,10 @@ from __future__ import annotations
 import dataclasses
 import platform
 import resource
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
 from typing import Any, NoReturn
 
 import jax
@@ -30,6 +26,7 @@ from apart.settings import resolve
 from apart.training import threads
 from apart.training.chunk import program
 from apart.training.evaluate import QUANTILES, Evaluation
+from apart.training.signals import stop_signals
 from apart.training.state import TrainState, hyper_of, to_arrays
 from apart.worlds.grid import World, random_walk_skills
 
@@ -69,7 +66,7 @@ def train(
     refuse = store.refusal(folder, overwrite)
     if refuse:
         raise UserError(refuse)
-    with jax.default_device(_device(device)), _stop_signals() as stop:
+    with jax.default_device(_device(device)), stop_signals() as stop:
         return _Training(config, loaded, store.Writer(folder, overwrite), stop, listener).run()
 
 
@@ -92,6 +89,7 @@ class _Training:
         self.n_rows = 0
         self.n_effective = 0
         self.train_seconds = 0.0
+        self.began = time.perf_counter()
 
     def run(self) -> store.Run:
         self.writer.config(_about(self.config, self.world))
@@ -100,6 +98,7 @@ class _Training:
         state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
         evaluation = self._evaluate(state)
         compile_seconds = time.perf_counter() - began
+        self.began = time.perf_counter()
         iteration, total = 0, self.config.iterations
         self._record(iteration, evaluation, final=False)
         while iteration < total:
@@ -153,7 +152,7 @@ class _Training:
             "updates": self._updates(iteration),
             "n_effective": self.n_effective,
             "n_available": self.n_available,
-            "wall_seconds": round(self.train_seconds, 3),
+            "wall_seconds": round(self._wall(), 3),
         }
         for name in (
             "mean_reward",
@@ -195,15 +194,19 @@ class _Training:
             total_steps=self.config.iterations * self.config.collection,
             n_effective=self.n_effective,
             n_available=self.n_available,
-            steps_per_second=steps / self.train_seconds if self.train_seconds else 0.0,
+            steps_per_second=steps / self._wall(),
         )
+
+    def _wall(self) -> float:
+        """Seconds since compilation: training, evaluation and files."""
+        return time.perf_counter() - self.began
 
     def _updates(self, iteration: int) -> int:
         return iteration * self.config.updates_per_episode
 
     def _summary(self, iteration: int, compile_seconds: float) -> dict[str, Any]:
         c = self.config
-        env_steps = iteration * c.collection
+        env_steps, wall = iteration * c.collection, self._wall()
         return {
             "world": c.world,
             "method": c.method,
@@ -214,8 +217,9 @@ class _Training:
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
-            "wall_seconds": round(self.train_seconds, 3),
-            "env_steps_per_second": round(env_steps / max(self.train_seconds, 1e-9), 1),
+            "wall_seconds": round(wall, 3),
+            "train_seconds": round(self.train_seconds, 3),
+            "env_steps_per_second": round(env_steps / wall, 1),
             "compile_seconds": round(compile_seconds, 3),
             "peak_rss_mb": peak_rss_mb(),
             "version": __version__,
@@ -280,27 +284,3 @@ def _device(name: str | None) -> Any:
     except RuntimeError:
         seen = ", ".join(sorted({d.platform for d in jax.devices()}))
         raise UserError(f"--device {name}: JAX sees no such device here, only {seen}") from None
-
-
-@contextmanager
-def _stop_signals() -> Iterator[Callable[[], int]]:
-    """Count SIGINT and SIGTERM instead of dying; a second SIGINT kills at once.
-
-    Yields a function that returns the number of the signal received, or 0.
-    """
-    received = 0
-
-    def note(number: int, _: FrameType | None) -> None:
-        nonlocal received
-        received = number
-        signal.signal(number, signal.SIG_DFL)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield lambda: 0
-        return
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield lambda: received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

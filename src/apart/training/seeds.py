@@ -22,6 +22,7 @@ from apart.progress import Listener, Progress
 from apart.runs import store
 from apart.settings import resolve
 from apart.training import threads
+from apart.training.signals import stop_signals
 
 
 def train_seeds(
@@ -40,7 +41,7 @@ def train_seeds(
 
     Raises:
         UserError: wrong input (nothing written), or a child failed (its last line is the message).
-        RunInterrupted: SIGINT; the children have saved.
+        RunInterrupted: SIGINT or SIGTERM; the children have saved.
     """
     if seeds < 1:
         raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")
@@ -77,30 +78,33 @@ class _Pool:
     def __init__(self, total: int, listener: Listener) -> None:
         self._total, self._listener = total, listener
         self._latest: dict[int, Mapping[str, Any]] = {}
+        self._running: dict[int, subprocess.Popen[str]] = {}
         self._lock = threading.Lock()
         self._slots = threading.Semaphore(threads.cores())
         self._failure: str | None = None
 
     def run(self, commands: Mapping[int, list[str]]) -> None:
-        watchers = []
-        try:
+        """Run all; a failure or a signal starts no further ones and waits for those under way."""
+        watchers: list[threading.Thread] = []
+        with stop_signals(self._forward) as stop:
             for number, command in commands.items():
                 self._slots.acquire()
-                if self._failure:
+                if self._failure or stop():
                     break
                 watcher = threading.Thread(target=self._watch, args=(number, command))
                 watcher.start()
                 watchers.append(watcher)
             for watcher in watchers:
                 watcher.join()
-        except KeyboardInterrupt:
-            # The terminal sent SIGINT to the children too: they save and end by themselves.
-            self._failure = "stopped"
-            for watcher in watchers:
-                watcher.join()
-            raise RunInterrupted("stopped; unfinished seeds saved their state", 2) from None
+            if stop():
+                raise RunInterrupted("stopped; the seeds under way saved their state", stop())
         if self._failure:
             raise UserError(self._failure)
+
+    def _forward(self, number: int) -> None:
+        """Children are in sessions of their own: only this process hears the terminal."""
+        for process in list(self._running.values()):
+            process.send_signal(number)
 
     def _watch(self, number: int, command: list[str]) -> None:
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -111,13 +115,16 @@ class _Pool:
                 stderr=subprocess.PIPE,
                 text=True,
                 env=environment,
+                start_new_session=True,
             ) as process:
+                self._running[number] = process
                 assert process.stdout is not None
                 assert process.stderr is not None
                 for line in process.stdout:
                     if line.startswith("{"):
                         self._note(number, json.loads(line))
                 errors = process.stderr.read().strip().split("\n")
+            del self._running[number]
             if process.returncode:
                 self._failure = self._failure or f"seed {number}: {errors[-1]}"
             with self._lock:

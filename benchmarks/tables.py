@@ -1,0 +1,218 @@
+"""Write the tables of README and docs from the stored results; `--check` only compares.
+
+    python benchmarks/tables.py [--check]
+
+A table stands between `<!-- name -->` and `<!-- /name -->`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import learning
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "docs/results.md", "docs/apart_plus.md", "docs/performance.md")
+WORLDS = ("four_rooms", "empty", "u_maze")
+
+
+def stored(name: str) -> Any:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+
+
+def markdown(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    names = list(head)
+    lines = [f"| {' | '.join(names)} |", "|" + "---|" * len(names)]
+    return "\n".join([*lines, *(f"| {' | '.join(map(str, row))} |" for row in rows)])
+
+
+def thousands(value: float | None) -> str:
+    return "-" if value is None else f"{value / 1000:,.0f}k"
+
+
+def learning_table() -> str:
+    return learning.table(stored("learning"))
+
+
+def sixty() -> str:
+    rows = []
+    for key, row in stored("plus-sixty").items():
+        method, budget = key.split()
+        world = [row["per_world"][w] for w in WORLDS]
+        rows.append(
+            [f"`{method}`", thousands(int(budget)), f"{row['complete']} of {row['of']}"]
+            + [f"{w['complete']}" for w in world]
+            + [thousands(row["median_first_full_at"])]
+            + [
+                thousands(max(w["latest_first_full_at"] or float("nan") for w in world))
+                if all(w["latest_first_full_at"] for w in world)
+                else "-"
+            ]
+            + [row["seconds_per_run"]]
+        )
+    head = ["method", "steps", "complete at the end", *WORLDS]
+    head += ["first complete, median", "latest", "seconds a run"]
+    return markdown(head, rows)
+
+
+def long() -> str:
+    table = stored("plus-long")
+    rows = []
+    for w in WORLDS:
+        mine = [row for row in table if row["world"] == w]
+        stays = sum(row["least_after_a_third"] == row["n_available"] for row in mine)
+        least = min(row["least_after_a_third"] for row in mine)
+        complete = sum(row["n_effective"] == row["n_available"] for row in mine)
+        rows.append(
+            [
+                w,
+                f"{complete} of {len(mine)}",
+                f"{stays} of {len(mine)}",
+                f"{least} of {mine[0]['n_available']}",
+            ]
+        )
+    head = [
+        "world",
+        "complete at the end",
+        "complete at every evaluation after 1M",
+        "least after 1M",
+    ]
+    return markdown(head, rows)
+
+
+def maps() -> str:
+    table = stored("plus-maps")
+    budgets = sorted({int(key.split()[1]) for key in table})
+    names = list(dict.fromkeys(key.split()[0] for key in table))
+    rows = []
+    for name in names:
+        one = table[f"{name} {budgets[0]} 1.0"]
+        cells = [f"`{name}`", one["cells"], one["horizon"]]
+        for budget in budgets:
+            for spare in ("1.0", "1.2"):
+                row = table.get(f"{name} {budget} {spare}")
+                cells.append(f"{100 * row['share']:.1f} %" if row else "-")
+        rows.append(cells)
+    head = ["map", "cells", "T"]
+    head += [f"{thousands(b)}, K = {s}" for b in budgets for s in ("n", "1.2 n")]
+    return markdown(head, rows)
+
+
+def ablation() -> str:
+    rows = []
+    for row in stored("plus-ablation"):
+        cells = [f"{row[w]['mean']:.1f} ± {row[w]['half_95']:.1f}" for w in WORLDS]
+        rows.append([f"`{row['method']}`", row["change"], *cells])
+    return markdown(["method", "change", *WORLDS], rows)
+
+
+def scale() -> str:
+    rows = [
+        [
+            row["world"],
+            row["skills"],
+            row["horizon"],
+            f"{row['steps']:,}",
+            f"{row['found']} of {row['cells']} ({100 * row['found'] / row['cells']:.1f} %)",
+            row["ms_per_update"],
+            f"{row['wall_seconds']:,.0f}",
+            f"{row['peak_rss_mb']:,.0f}",
+        ]
+        for row in stored("plus-scale")
+    ]
+    head = ["world", "K", "T", "steps", "found", "ms per update", "seconds", "MB"]
+    return markdown(head, rows)
+
+
+def bench() -> str:
+    parts = []
+    for title, rows in stored("bench")["tables"].items():
+        body = [
+            [
+                f"`{r['case']}`" if title.startswith("methods") else r["case"],
+                f"{r['updates_per_second']:,.0f}",
+                f"{r['env_steps_per_second']:,}",
+                f"{r['ms_per_update']:.3f}",
+                r["compile_seconds"],
+                f"{r['peak_rss_mb']:,.0f}",
+                r["threads"],
+            ]
+            for r in rows
+        ]
+        head = [title, "updates/s", "steps/s", "ms/update", "compile s", "MB", "threads"]
+        parts.append(markdown(head, body))
+    return "\n\n".join(parts)
+
+
+def torch() -> str:
+    result = stored("versus_torch")
+    rows = []
+    for form, ratio in result["ratio"].items():
+        speeds = ", ".join(f"{r[form]:,.0f}" for r in result["rounds"])
+        rows.append([f"`{form}`", speeds, f"{ratio:g} times"])
+    ours = ", ".join(f"{r['apart']:,.0f}" for r in result["rounds"])
+    rows.insert(0, ["**apart**", ours, ""])
+    return markdown(["version", "steps/s in each round", "apart is faster (median)"], rows)
+
+
+def seeds() -> str:
+    result = stored("seeds")["seed_updates_per_second"]
+    ways = list(next(iter(result.values())))
+    return markdown(["method", *ways], [[f"`{m}`", *row.values()] for m, row in result.items()])
+
+
+def readme() -> str:
+    plus = stored("plus-sixty")
+    old = stored("learning")["apart"]["5000000"]
+    rows = [
+        [
+            "`apart` (the paper's), 5M steps",
+            f"{statistics.fmean(old):.1f} of 85 on average",
+            "",
+            "",
+        ],
+    ]
+    for key in ("apart_plus 200000", "apart_plus 1000000"):
+        row = plus[key]
+        cells = [
+            f"{row['per_world'][w]['complete']} of {row['of'] // 3} seeds complete" for w in WORLDS
+        ]
+        rows.append([f"`apart_plus`, {thousands(int(key.split()[1]))} steps", *cells])
+    return markdown(["", "four_rooms (85)", "empty (100)", "u_maze (72)"], rows)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "learning": learning_table,
+    **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
+}
+
+
+def renewed(text: str) -> str:
+    def fill(match: re.Match[str]) -> str:
+        name = match.group(1)
+        return f"<!-- {name} -->\n{TABLES[name]()}\n<!-- /{name} -->"
+
+    return re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", fill, text, flags=re.DOTALL)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--check", action="store_true", help="exit 1 when a page is out of date")
+    check = parser.parse_args().check
+    for page in PAGES:
+        path = ROOT / page
+        text = path.read_text()
+        new = renewed(text)
+        if new != text and check:
+            raise SystemExit(f"{page} differs from results/: run python benchmarks/tables.py")
+        path.write_text(new)
+
+
+if __name__ == "__main__":
+    main()
