@@ -147,6 +147,7 @@ OFF: dict[str, dict[str, Any]] = {
     "no sweep": {"q_rule": "plain", "learning_rate": 0.05},
     "no annealing": {"anneal": False},
     "no average": {"average_rate": 0.0},
+    "logits without decay": {"method": "apart_logits", "logit_decay": 0.0},
     "logits, not counts": {"method": "apart_logits"},
     "weight of all steps": {"time_weight": "all"},
     "weight of the last step": {"time_weight": "last"},

@@ -53,6 +53,10 @@ def test_the_users_options_win_over_the_methods():
         ({"buffer": 10}, "smaller than the 40 transitions"),
         ({"skills": 100_000}, "GB of memory"),
         ({"q_rule": "sweep"}, "needs --share-transitions"),
+        (
+            {"discriminator": "counts", "reward": "min_counts", "logit_decay": 0.1},
+            "does nothing to counts",
+        ),
         ({"update_every": 20, "updates_per_episode": 2}, "set one of them"),
         ({"episodes_per_update": 2, "updates_per_episode": 2}, "one of them must be 1"),
     ],

@@ -84,6 +84,9 @@ class Config:
     update_every: int = _option(
         0, "environment steps per update, for any T; 0 counts episodes", low=0, high=1e9
     )
+    logit_decay: float = _option(
+        0.0, "share of the logits that fades at each update", low=0, high=1, traced=True
+    )
     anneal: bool = _option(False, "both rates fall linearly to 0 over the run")
     average_rate: float = _option(
         0.0, "evaluate an average of Q that moves so much a round; 0 evaluates Q", low=0, high=1

@@ -85,6 +85,8 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
                 "discriminator": "one_vs_all",
                 "reward": "min_margin",
                 "discriminator_learning_rate": 1e-2,
+                "discriminator_states": "last",
+                "logit_decay": 3e-3,
             },
         ),
         "apart_plus": Method(

@@ -79,6 +79,8 @@ def _check_together(config: Config, world: World) -> None:
         )
     if config.q_rule == "sweep" and (config.dropout or not config.share_transitions):
         raise UserError("--q-rule sweep needs --share-transitions and takes no --dropout")
+    if config.discriminator == "counts" and config.logit_decay:
+        raise UserError("--logit-decay does nothing to counts: they fade by themselves")
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.collection:

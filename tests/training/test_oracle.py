@@ -69,6 +69,7 @@ CASES = {
         "bootstrap_last": True,
     },
     "plain": {"method": "tuned_vic", "q_rule": "plain", "learning_rate": 0.1},
+    "decay": {"method": "apart", "logit_decay": 0.02, "anneal": True},
     "averaged": {"method": "apart", "average_rate": 0.05},
 }
 
@@ -174,6 +175,7 @@ class Oracle:
         self.q = moved
         rate = c.discriminator_learning_rate * self.left()
         self.logits = self.logits_adam.step(self.logits, d_gradient, rate)
+        self.logits *= 1 - c.logit_decay * self.left()
         self.updates += 1
         self.rounds += 1
         self.average += max(c.average_rate, 1 / self.updates) * (self.q - self.average)

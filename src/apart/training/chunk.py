@@ -162,6 +162,7 @@ class Parts:
         return hyper._replace(
             learning_rate=hyper.learning_rate * left,
             discriminator_learning_rate=hyper.discriminator_learning_rate * left,
+            logit_decay=hyper.logit_decay * left,
         )
 
     def _remember(
@@ -365,7 +366,9 @@ class Parts:
         weights = seen / jnp.maximum(seen.sum(), 1.0)
         beta = hyper.inverse_temperature if c.temperature_in_loss else jnp.float32(1.0)
         gradient = jax.vmap(learned.gradient, (0, 0, None))(logits, weights, beta)
-        return tables.step(fitted, pull(gradient), hyper.discriminator_learning_rate)
+        moved = tables.step(fitted, pull(gradient), hyper.discriminator_learning_rate)
+        kept = 1.0 - hyper.logit_decay
+        return moved._replace(params=jax.tree.map(lambda p: kept * p, moved.params))
 
     def evaluate(self, state: TrainState, hyper: Hyper) -> Evaluation:
         """Metrics of the skills as they are now."""

@@ -38,6 +38,7 @@ class Hyper(NamedTuple):
     discount: Array
     epsilon: Array
     inverse_temperature: Array
+    logit_decay: Array
     init_q: Array
     init_logits: Array
     rounds: Array  # rounds of the whole run; rates may fall towards its end
