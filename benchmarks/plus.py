@@ -170,8 +170,11 @@ ADDED: dict[str, dict[str, Any]] = {
 def ablation(seeds: int, steps: int | None, runs: Path) -> None:
     steps = steps or 200_000
     cases = [("apart_plus", label, options) for label, options in OFF.items()]
-    for method in ("diayn", "vic", "tuned_vic", "apart"):
+    for method in ("diayn", "vic", "tuned_vic"):
         cases += [(method, label, options) for label, options in ADDED.items()]
+    # All pairs cost thirty times as much: only what the question is about.
+    for label in ("as it is", "+ sharing", "+ sharing, initial Q +-1"):
+        cases.append(("apart", label, ADDED[label]))
     todo = []
     for number, (method, _, options) in enumerate(cases):
         todo += [
