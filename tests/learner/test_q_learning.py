@@ -37,7 +37,7 @@ def test_rows_step_equals_plain_step():
     np.add.at(sums, cell, target)
     tally = Tally(times.reshape(s, a, 1), sums.reshape(s, a, k), np.zeros((s, a, 1), np.float32))
     dense = q_learning.plain_step(q, tally, jnp.zeros_like(q), 0.9, 0.3)
-    rows = q_learning.rows_step(q, jnp.asarray(cell), target, jnp.full(b, 0.3))
+    rows = q_learning.rows_step(q, jnp.asarray(cell), target, 0.3)
     np.testing.assert_allclose(rows, dense, rtol=1e-5, atol=1e-6)
 
 

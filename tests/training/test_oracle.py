@@ -48,11 +48,11 @@ CASES = {
     "exponential": {"method": "apart", "time_weight": "exponential", "dropout": False},
     "fourth": {"method": "apart", "time_weight": "fourth"},
     "apart_plus": {"update_every": 0},
-    "apart_plus_rows": {"method": "apart_plus", "update_every": 0, "batch": 3, "q_rule": "plain"},
+    "apart_plus_rows": {"method": "apart_plus", "update_every": 0, "batch": 1, "q_rule": "plain"},
     "apart_plus_rows_bootstrap": {
         "method": "apart_plus",
         "update_every": 0,
-        "batch": 3,
+        "batch": 1,
         "q_rule": "plain",
         "bootstrap_last": True,
         "reward_state": "current",

@@ -36,11 +36,26 @@ def test_four_skills_fill_a_square(method):
     assert found(SQUARE, method, skills=4, horizon=4) == 4
 
 
-def test_the_sweep_over_rows_learns_like_the_dense_one():
-    # a batch small against the cells makes the row form; both must fill the square
+def test_the_sweep_by_blocks_learns_like_the_dense_one():
+    # a batch small against the cells makes blocks; both must fill the square
     config, world = resolve(SQUARE, "apart_plus", {"skills": 4, "batch": 2, "steps": 12_000})
-    assert Parts(world, config).touches_rows
+    assert Parts(world, config).by_blocks
     assert found(SQUARE, "apart_plus", skills=4, horizon=4, batch=2) == 4
+
+
+def test_a_round_of_blocks_without_bootstrap_is_one_dense_sweep():
+    # with discount 0 the blocks do not see each other, so that their order cannot matter
+    options = {"skills": 4, "horizon": 4, "update_every": 0, "steps": 400, "discount": 0.0}
+    ends = []
+    for batch, updates in ((640, 1), (2, 4)):
+        config, world = resolve(
+            SQUARE, "apart_plus", {**options, "batch": batch, "updates_per_episode": updates}
+        )
+        parts, hyper = Parts(world, config), hyper_of(config)
+        state = jax.jit(parts.iterate)(parts.init(0, hyper), hyper)
+        ends.append(np.asarray(state.q.params))
+    assert not np.array_equal(ends[0], parts.init(0, hyper).q.params)
+    np.testing.assert_allclose(ends[0], ends[1], rtol=1e-6)
 
 
 def test_random_walk_learns_nothing():

@@ -64,9 +64,9 @@ def rows_step(q: Array, cell: Array, target: Array, rate: Array) -> Array:
         q: [S, A, K].
         cell: [B] state * A + action.
         target: [B, K] of every skill.
-        rate: [B] share of the gap that is closed.
+        rate: share of the gap that is closed.
     """
     rows = q.reshape(-1, q.shape[-1])
     times = jnp.zeros(rows.shape[0]).at[cell].add(1.0)
-    change = (rate / times[cell])[:, None] * (target - rows[cell])
+    change = rate * (target - rows[cell]) / times[cell][:, None]
     return rows.at[cell].add(change).reshape(q.shape)

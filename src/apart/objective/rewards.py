@@ -71,10 +71,13 @@ def min_pairs_literal(logits: Array, inverse_temperature: Array) -> Array:
 
 def strongest_rival(values: Array) -> Array:
     """[K] for every skill the greatest value among the others."""
-    best = jnp.argmax(values)
-    is_best = jnp.arange(values.shape[0]) == best
+    best = values.max()
+    is_best = values == best
     second = jnp.where(is_best, -jnp.inf, values).max()
-    return jnp.where(is_best, second, values.max())
+    # Two that are equally strong are each other's rivals. Sums and maxima only: an argmax over
+    # skills costs several times as much.
+    alone = is_best.sum() == 1
+    return jnp.where(is_best & alone, second, best)
 
 
 def min_margin(logits: Array, inverse_temperature: Array) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import NamedTuple
 
 import jax
@@ -17,6 +17,7 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._types import Array, Key
 from apart.learner import counts, draws, model, q_learning, replay, tables
+from apart.learner.model import Model
 from apart.learner.q_learning import Tally
 from apart.learner.tables import Fitted
 from apart.objective.discriminators import DISCRIMINATORS
@@ -46,18 +47,10 @@ class Batch(NamedTuple):
     factor: Array  # on the reward: time weight, or 0 and 1 by dropout
 
 
-class Lesson(NamedTuple):
-    """Transitions that teach all skills at once; every field is [n]."""
-
-    cell: Array  # state * A + action
-    known: Array  # 1, or 0 where the transition was never taken
-    factor: Array  # on the reward
-    proceeds: Array  # share of its visits after which the episode went on
-
-
-# A shared update reads and writes rows of [S * A, K]: some seven for each transition taught. From
-# this many rows per transition on, that is cheaper than the dense expression over all of them.
-ROWS_ABOVE = 4
+# In a large world an update that teaches all skills touches part of [S * A, K] only: sampled rows,
+# or the next block of a sweep. Scattered rows cost some fifteen times as much as the same number in
+# one dense expression, so that they pay late; blocks are as dense as the whole.
+ROWS_ABOVE, BLOCKS_ABOVE = 15, 8
 
 
 def program(world: World, config: Config) -> Program:
@@ -108,10 +101,10 @@ class Parts:
         self.logits = tables.table((self.n_states, *self.disc.shape(k)))
         self.q = tables.table((self.n_states, self.n_actions, k))
         self.sweeps = config.q_rule == "sweep"
-        self.touches_rows = (
-            config.share_transitions
-            and config.q_rule != "adam"
-            and self.n_states * self.n_actions > ROWS_ABOVE * config.batch
+        per_sample = self.n_states * self.n_actions / config.batch
+        self.by_blocks = self.sweeps and per_sample > BLOCKS_ABOVE
+        self.by_rows = (
+            config.share_transitions and config.q_rule == "plain" and per_sample > ROWS_ABOVE
         )
         # A learned discriminator and every rule but the sweep learn from sampled transitions.
         self.samples = self.disc.learned is not None or not self.sweeps
@@ -233,13 +226,13 @@ class Parts:
 
         The reward is that of the discriminator before its step (Algorithm 1).
         """
-        bits = jax.random.bits(key, (2, self.config.batch))
         batch = None
         if state.replay is not None:
+            bits = jax.random.bits(key, (2, self.config.batch))
             packed = replay.sample(state.replay, bits[0], state.iteration)
             batch = self.unpack(*packed, draws.uniform(bits[1]))
         updated = state._replace(
-            q=self._q_step(state, batch, bits[0], hyper),
+            q=self._q_step(state, batch, hyper),
             discriminator=self._discriminator_step(state.discriminator, batch, hyper),
             updates=state.updates + 1,
         )
@@ -259,15 +252,23 @@ class Parts:
             factor=reward_factor(self.weight, c.dropout, t, c.horizon, u),
         )
 
-    def _q_step(self, state: TrainState, batch: Batch | None, bits: Array, hyper: Hyper) -> Fitted:
+    def _q_step(self, state: TrainState, batch: Batch | None, hyper: Hyper) -> Fitted:
         c = self.config
         q, pull = self.q.read(state.q.params)
         target_q = q if state.target_q is None else self.q.read(state.target_q)[0]
-        if self.touches_rows:
-            lesson = self._lesson(state, batch, bits)
-            target = self._row_targets(state.discriminator, lesson, target_q, hyper)
-            rate = hyper.learning_rate * lesson.known
-            return Fitted(q_learning.rows_step(q, lesson.cell, target, rate), None)
+        if self.by_rows and batch is not None:
+            target = self._targets(
+                state.discriminator,
+                target_q,
+                batch.state_action,
+                batch.factor,
+                batch.proceeds,
+                hyper,
+            )
+            moved = q_learning.rows_step(q, batch.state_action, target, hyper.learning_rate)
+            return Fitted(moved, None)
+        if self.by_blocks and state.model is not None:
+            return Fitted(self._sweep_block(state, state.model, q, target_q, hyper), None)
         tally = self._tally_of(state, batch, hyper)
         value = target_q.max(axis=1)[self.next_state]
         if c.q_rule == "adam":
@@ -315,27 +316,38 @@ class Parts:
             proceeds=proceeds.reshape(shape),
         )
 
-    def _lesson(self, state: TrainState, batch: Batch | None, bits: Array) -> Lesson:
-        """The transitions of one update in a large world: those sampled, or any that are known."""
-        if state.model is not None:
-            cell = draws.integer(bits, self.n_states * self.n_actions)
-            return Lesson(cell, *(field[cell] for field in model.means(state.model)))
-        assert batch is not None
-        return Lesson(batch.state_action, jnp.ones_like(batch.factor), batch.factor, batch.proceeds)
-
-    def _row_targets(
-        self, discriminator: Fitted, lesson: Lesson, target_q: Array, hyper: Hyper
+    def _sweep_block(
+        self, state: TrainState, memory: Model, q: Array, target_q: Array, hyper: Hyper
     ) -> Array:
-        """[n, K] the target of every skill, from the rows that the lesson touches."""
+        """Q after a sweep over the next ``batch`` transitions, block after block in turn."""
+        size = min(max(self.config.batch // self.n_actions, 1), self.n_states)
+        n_blocks = -(-self.n_states // size)
+        first = jnp.minimum(state.updates % n_blocks * size, self.n_states - size)
+        cell = first * self.n_actions + jnp.arange(size * self.n_actions)
+        known, factor, proceeds = (field[cell] for field in model.means(memory))
+        target = self._targets(state.discriminator, target_q, cell, factor, proceeds, hyper)
+        block = jax.lax.dynamic_slice(q, (first, 0, 0), (size, *q.shape[1:]))
+        rows = block.reshape(target.shape)
+        moved = rows + (hyper.learning_rate * known)[:, None] * (target - rows)
+        return jax.lax.dynamic_update_slice(q, moved.reshape(block.shape), (first, 0, 0))
+
+    def _targets(
+        self,
+        discriminator: Fitted,
+        target_q: Array,
+        cell: Array,
+        factor: Array,
+        proceeds: Array,
+        hyper: Hyper,
+    ) -> Array:
+        """[n, K] the target of every skill for the transitions ``cell`` [n], reading their rows."""
         logits, _ = self.logits.read(discriminator.params)
-        next_state = self.next_state.reshape(-1)[lesson.cell]
-        current = lesson.cell // self.n_actions
-        seen_in = next_state if self.config.reward_state == "next" else current
+        next_state = self.next_state.reshape(-1)[cell]
+        seen_in = next_state if self.config.reward_state == "next" else cell // self.n_actions
         beta = self._beta(discriminator, hyper)[seen_in]
         reward = jax.vmap(self.reward.rewards)(logits[seen_in], beta)
-        value = target_q[next_state].max(axis=1)
-        goes_on = hyper.discount * lesson.proceeds
-        return lesson.factor[:, None] * reward + goes_on[:, None] * value
+        value = reduce(jnp.maximum, [target_q[next_state, a] for a in range(self.n_actions)])
+        return factor[:, None] * reward + (hyper.discount * proceeds)[:, None] * value
 
     def rewards_of(self, discriminator: Fitted, batch: Batch, hyper: Hyper) -> Array:
         """[B] the reward of each sample's skill in its state."""
