@@ -143,7 +143,7 @@ def maps(seeds: int, steps: int | None, runs: Path) -> None:
 
 OFF: dict[str, dict[str, Any]] = {
     "apart_plus": {},
-    "no sharing": {"share_transitions": False, "q_rule": "plain"},
+    "no sharing, no sweep": {"share_transitions": False, "q_rule": "plain", "learning_rate": 0.05},
     "no sweep": {"q_rule": "plain", "learning_rate": 0.05},
     "no annealing": {"anneal": False},
     "no average": {"average_rate": 0.0},

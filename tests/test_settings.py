@@ -55,8 +55,9 @@ def test_the_users_options_win_over_the_methods():
         ({"q_rule": "sweep"}, "needs --share-transitions"),
         (
             {"discriminator": "counts", "reward": "min_counts", "logit_decay": 0.1},
-            "does nothing to counts",
+            "--logit-decay does nothing",
         ),
+        ({"inverse_temperature": 5.0}, "--inverse-temperature does nothing"),
         ({"update_every": 20, "updates_per_episode": 2}, "set one of them"),
         ({"episodes_per_update": 2, "updates_per_episode": 2}, "one of them must be 1"),
     ],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -37,6 +37,23 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
 )
 
 
+def _counts(config: Config) -> bool:
+    return config.discriminator == "counts"
+
+
+# Options that some configurations do not look at; setting one of those is a mistake worth a word.
+_IDLE: Final[Mapping[str, Callable[[Config], bool]]] = MappingProxyType(
+    {
+        "buffer": lambda c: _counts(c) and c.q_rule == "sweep",
+        "init_logits": _counts,
+        "logit_decay": _counts,
+        "discriminator_states": _counts,
+        "temperature_in_loss": lambda c: c.discriminator != "one_vs_all",
+        "inverse_temperature": lambda c: c.discriminator.startswith("all_pairs"),
+    }
+)
+
+
 def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tuple[Config, World]:
     """The configuration of ``method`` with the user's ``options`` on top, and the loaded world.
 
@@ -61,6 +78,9 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
         config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
     _check_together(config, loaded)
+    for name in options:
+        if name in _IDLE and _IDLE[name](config):
+            raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
 
 
@@ -79,8 +99,6 @@ def _check_together(config: Config, world: World) -> None:
         )
     if config.q_rule == "sweep" and (config.dropout or not config.share_transitions):
         raise UserError("--q-rule sweep needs --share-transitions and takes no --dropout")
-    if config.discriminator == "counts" and config.logit_decay:
-        raise UserError("--logit-decay does nothing to counts: they fade by themselves")
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.collection:

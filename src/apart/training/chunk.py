@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache, partial, reduce
+from functools import lru_cache, reduce
 from typing import NamedTuple
 
 import jax
@@ -23,6 +23,7 @@ from apart.learner.tables import Fitted
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS, reward_factor
+from apart.training.collect import collect
 from apart.training.evaluate import Evaluation, evaluate
 from apart.training.state import Hyper, TrainState
 from apart.worlds.grid import World
@@ -193,33 +194,11 @@ class Parts:
         return after
 
     def collect(self, q: Array, epsilon: Array, key: Key) -> tuple[Array, Array]:
-        """[E * T] packed transitions of E epsilon-greedy episodes, each with a random skill.
-
-        A step either takes a random action or "the greedy one", a sixth column of the transition
-        table of that skill: the loop over time is then a chain of single look-ups.
-        """
+        """[E * T] packed transitions of the episodes between two rounds of updates."""
         c = self.config
-        bits = jax.random.bits(key, (c.episodes_per_update, 1 + 2 * c.horizon))
-        rollout = jax.vmap(partial(self._rollout, q, epsilon))
-        state_action, skill_time = rollout(bits)
-        return state_action.reshape(-1), skill_time.reshape(-1)
-
-    def _rollout(self, q: Array, epsilon: Array, bits: Array) -> tuple[Array, Array]:
-        horizon, greedy_column = self.config.horizon, self.n_actions
-        skill = draws.integer(bits[0], self.config.skills)
-        explores = draws.uniform(bits[1 : 1 + horizon]) < epsilon
-        random_action = draws.integer(bits[1 + horizon :], self.n_actions)
-        choice = jnp.where(explores, random_action, greedy_column)
-        greedy = jnp.argmax(q[:, :, skill], axis=1)
-        onward = jnp.take_along_axis(self.next_state, greedy[:, None], 1)
-        moves = jnp.concatenate([self.next_state, onward], 1)
-
-        def step(state: Array, column: Array) -> tuple[Array, Array]:
-            return moves[state, column], state
-
-        _, visited = jax.lax.scan(step, jnp.int32(self.start), choice)
-        action = jnp.where(explores, random_action, greedy[visited])
-        return visited * self.n_actions + action, skill * horizon + jnp.arange(horizon)
+        return collect(
+            q, self.next_state, self.start, c.horizon, c.episodes_per_update, epsilon, key
+        )
 
     def update(self, state: TrainState, hyper: Hyper, key: Key) -> TrainState:
         """One step for Q and, where it is trained, one for the discriminator, from one batch.
