@@ -2,7 +2,7 @@
 
     python benchmarks/figures.py
 
-Colours are those of Okabe and Ito, told apart by colour-blind readers; worlds also differ by marker.
+Colours are those of Okabe and Ito (safe for colour-blind readers); worlds also differ by marker.
 """
 
 from __future__ import annotations

@@ -21,11 +21,12 @@ def run(jobs: list[Job], folder: Path) -> dict[str, store.Run]:
     """Train every job below ``folder``; the finished runs by id."""
     folder.mkdir(parents=True, exist_ok=True)
     todo = [job for job in jobs if not (folder / job["id"] / store.SUMMARY).exists()]
+    groups = list(_groups(todo).values())  # seeds of one program share its compilation
     cores = len(os.sched_getaffinity(0))
     began = time.monotonic()
     workers = []
-    for number in range(min(cores, len(todo))):
-        share = todo[number::cores]
+    for number in range(min(cores, len(groups))):
+        share = [job for group in groups[number::cores] for job in group]
         environment = {**os.environ, "PJRT_NPROC": "1"}
         command = [sys.executable, __file__, str(folder), json.dumps(share)]
         workers.append(subprocess.Popen(command, env=environment))
@@ -35,6 +36,14 @@ def run(jobs: list[Job], folder: Path) -> dict[str, store.Run]:
     if todo:
         print(f"{len(todo)} runs in {time.monotonic() - began:.0f} s on {cores} cores", flush=True)
     return {job["id"]: store.load(folder / job["id"]) for job in jobs}
+
+
+def _groups(jobs: list[Job]) -> dict[str, list[Job]]:
+    groups: dict[str, list[Job]] = {}
+    for job in jobs:
+        program = {name: value for name, value in job.items() if name not in ("id", "seed")}
+        groups.setdefault(json.dumps(program, sort_keys=True), []).append(job)
+    return groups
 
 
 def work(folder: Path, jobs: list[Job]) -> None:
