@@ -15,13 +15,14 @@ from typing import Any, NoReturn
 
 from apart import settings
 from apart._config import SPECS, TYPES, Config, check_value, flag
-from apart._errors import NonFinite, RunInterrupted, UserError, nearest
+from apart._errors import NonFinite, RunInterrupted, UserError, nearest, unknown
 from apart._version import __version__
 from apart.progress import REPORTERS, duration
 from apart.runs import store
 from apart.training import threads
 
 _SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
+_DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 _OWN = ("world", "method", "seed", "steps")
 
 
@@ -116,7 +117,9 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", metavar="N", help="train N seeds, from --seed on")
     parser.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
     parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
-    parser.add_argument("--device", metavar="NAME", help="cpu, gpu or tpu (default: JAX's choice)")
+    parser.add_argument(
+        "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
+    )
     parser.add_argument("--threads", metavar="N", help="CPU threads (default: what pays)")
     parser.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
     parser.add_argument(
@@ -172,6 +175,8 @@ def _train(parsed: argparse.Namespace) -> int:
     reporter_name = parsed.progress
     if reporter_name not in REPORTERS:
         raise UserError(f"--progress: '{reporter_name}' is none of {', '.join(REPORTERS)}")
+    if parsed.device not in (None, *_DEVICES):
+        raise unknown("device", parsed.device, _DEVICES)
     seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000)
     config, world = settings.resolve(parsed.world, parsed.method, options)
     n_threads = (
