@@ -173,7 +173,7 @@ def ablation(seeds: int, steps: int | None, runs: Path) -> None:
     for method in ("diayn", "vic", "tuned_vic"):
         cases += [(method, label, options) for label, options in ADDED.items()]
     # All pairs cost thirty times as much: only what the question is about.
-    for label in ("as it is", "+ sharing", "+ sharing, initial Q +-1"):
+    for label in ("as it is", "+ sharing"):
         cases.append(("apart", label, ADDED[label]))
     todo = []
     for number, (method, _, options) in enumerate(cases):
