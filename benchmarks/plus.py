@@ -102,13 +102,14 @@ def long(seeds: int, steps: int | None, runs: Path) -> None:
     keep("long", table)
 
 
-def maps(seeds: int, steps: int | None, runs: Path) -> None:
+def maps(seeds: int, steps: int | None, runs: Path, only: tuple[str, ...] = ()) -> None:
+    names = [name for name in GALLERY if name in only or not only]
     path = RESULTS / "plus-maps.json"
     table = json.loads(path.read_text()) if path.exists() else {}
     for budget in [steps] if steps else (300_000, 1_000_000):
         for spare in (1.0, 1.2):
             todo = []
-            for name in GALLERY:
+            for name in names:
                 world = grid.load(name)
                 k = math.ceil(spare * world.n_available(world.horizon))
                 todo += [
@@ -124,7 +125,7 @@ def maps(seeds: int, steps: int | None, runs: Path) -> None:
                     for s in range(seeds)
                 ]
             done = jobs.run(todo, runs / "maps")
-            for name in GALLERY:
+            for name in names:
                 mine = [r for r in done.values() if r.summary["world"] == name]
                 row = {
                     "cells": mine[0].n_available,
@@ -252,8 +253,10 @@ def main() -> None:
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--runs", type=Path, default=Path("runs/plus"))
+    parser.add_argument("--only", nargs="*", default=[], help="of maps: these")
     a = parser.parse_args()
-    studies[a.study](a.seeds or seeds[a.study], a.steps, a.runs)
+    more = {"only": tuple(a.only)} if a.study == "maps" else {}
+    studies[a.study](a.seeds or seeds[a.study], a.steps, a.runs, **more)
 
 
 if __name__ == "__main__":
