@@ -144,8 +144,8 @@ def maps(seeds: int, steps: int | None, runs: Path, only: tuple[str, ...] = ()) 
 
 OFF: dict[str, dict[str, Any]] = {
     "apart_plus": {},
-    "no sharing, no sweep": {"share_transitions": False, "q_rule": "plain", "learning_rate": 0.05},
-    "no sweep": {"q_rule": "plain", "learning_rate": 0.05},
+    "no sharing, no sweep": {"share_transitions": False, "sweep": False, "learning_rate": 0.05},
+    "no sweep": {"sweep": False, "learning_rate": 0.05},
     "no annealing": {"anneal": False},
     "no average": {"average_rate": 0.0},
     "logits without decay": {"method": "apart_logits", "logit_decay": 0.0},

@@ -15,7 +15,7 @@ SIBLINGS = {"worlds", "objective", "learner", "runs", "methods"}
 MAY_IMPORT = {
     **dict.fromkeys(SIBLINGS, BASE),
     **{room: {"_errors"} for room in BASE},
-    "settings": BASE | {"worlds", "objective", "methods"},
+    "settings": BASE | {"worlds", "objective", "learner", "methods"},
     "training": BASE | SIBLINGS | {"settings", "progress"},
     "report": BASE | {"runs"},
     "progress": BASE,

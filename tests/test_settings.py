@@ -52,7 +52,7 @@ def test_the_users_options_win_over_the_methods():
         ({"steps": 0}, "--steps: 0 is outside 1"),
         ({"buffer": 10}, "smaller than the 40 transitions"),
         ({"skills": 100_000}, "GB of memory"),
-        ({"q_rule": "sweep"}, "needs --share-transitions"),
+        ({"sweep": True}, "needs --share-transitions"),
         (
             {"discriminator": "counts", "reward": "min_counts", "logit_decay": 0.1},
             "--logit-decay does nothing",
@@ -60,6 +60,36 @@ def test_the_users_options_win_over_the_methods():
         ({"inverse_temperature": 5.0}, "--inverse-temperature does nothing"),
         ({"update_every": 20, "updates_per_episode": 2}, "set one of them"),
         ({"episodes_per_update": 2, "updates_per_episode": 2}, "one of them must be 1"),
+        ({"observation": "pixels"}, "--network table reads --observation one_hot, not pixels"),
+        ({"network": "cnn"}, "--network cnn reads --observation pixels or"),
+        (
+            {"network": "mlp", "discriminator_network": "cnn"},
+            "--discriminator-network cnn reads --observation pixels or",
+        ),
+        (
+            {"observation": "pixels", "network": "cnn", "pixels_per_cell": 64},
+            "seen as 640 x 640 pixels needs",
+        ),
+        ({"observation": "pixels", "network": "cnn", "kernel": 4}, "--kernel: 4 is even; use 5"),
+        ({"observation": "pixel", "network": "cnn"}, "unknown observation 'pixel'; did you mean"),
+        ({"network": "mlp", "q_rule": "plain"}, "--network mlp needs --q-rule adam"),
+        ({"network": "mlp", "hidden": ""}, "--hidden: '' is not a whole number"),
+        ({"network": "mlp", "hidden": (3, 0)}, "--hidden: 0 is outside 1"),
+        ({"network": "mlp", "hidden": 5}, "--hidden: 5 is not a list such as"),
+        ({"network": "mlp", "hidden": "3,x"}, "--hidden: 'x' is not a whole number"),
+        ({"network": ["mlp"]}, "--network: ['mlp'] is not a name"),
+        ({"hidden": (3,)}, "--hidden does nothing"),
+        ({"channels": (3,), "network": "mlp"}, "--channels does nothing"),
+        ({"pixels_per_cell": 2}, "--pixels-per-cell does nothing"),
+        (
+            {"share_transitions": True, "dropout": False, "sweep": True, "network_rows": "samples"},
+            "needs --network-rows states",
+        ),
+        (
+            {"discriminator": "counts", "reward": "min_counts", "network": "cnn"}
+            | {"observation": "pixels"},
+            "--discriminator counts is a table of states and cannot see pixels",
+        ),
     ],
 )
 def test_wrong_options_say_what_is_wrong(options, message):
@@ -67,6 +97,33 @@ def test_wrong_options_say_what_is_wrong(options, message):
         resolve("four_rooms", "apart", options)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_networks_bring_the_rates_of_the_paper_unless_the_user_says_otherwise():
+    pixels = {"observation": "pixels", "network": "cnn"}
+    config, _ = resolve("four_rooms", "apart", pixels)
+    assert (config.learning_rate, config.discriminator_learning_rate) == (1e-5, 3e-4)
+    assert (config.channels, config.kernel, config.discriminator_network) == (
+        (32, 64, 128),
+        5,
+        "cnn",
+    )
+    config, _ = resolve("four_rooms", "apart_logits", {**pixels, "learning_rate": 0.1})
+    assert (config.learning_rate, config.q_rule, config.sweep) == (0.1, "adam", True)
+    config, _ = resolve("four_rooms", "ova_art", {"discriminator_network": "mlp", "hidden": "2300"})
+    assert (config.network, config.discriminator_network, config.hidden) == (
+        "table",
+        "mlp",
+        (2300,),
+    )
+    assert config.learning_rate == 2e-3
+
+
+def test_networks_see_what_is_fewer_states_or_samples():
+    for batch, rows in ((640, "states"), (10, "samples")):
+        options = {"network": "mlp", "batch": batch}
+        assert resolve("four_rooms", "diayn", options)[0].network_rows == rows
+    assert resolve("four_rooms", "apart", {"batch": 10})[0].network_rows == "states"
 
 
 def test_an_unknown_method_suggests_the_nearest():
@@ -99,7 +156,7 @@ def test_update_every_ties_updates_to_steps():
 def test_the_fingerprint_tells_configs_apart():
     config = Config()
     for name, kind in TYPES.items():
-        other = not getattr(config, name) if kind is bool else kind(7)
+        other = not getattr(config, name) if kind is bool else (7,) if kind is tuple else kind(7)
         if other != getattr(config, name):
             changed = dataclasses.replace(config, **{name: other})
             assert changed.fingerprint() != config.fingerprint(), name

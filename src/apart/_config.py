@@ -81,6 +81,7 @@ class Config:
     )
     share_transitions: bool = _option(False, "each transition teaches all skills, not one")
     q_rule: str = _option("adam", "how Q moves", kind="q rule")
+    sweep: bool = _option(False, "Q learns from every known transition at once, not from a batch")
     update_every: int = _option(
         0, "environment steps per update, for any T; 0 counts episodes", low=0, high=1e9
     )
@@ -90,6 +91,22 @@ class Config:
     anneal: bool = _option(False, "both rates fall linearly to 0 over the run")
     average_rate: float = _option(
         0.0, "evaluate an average of Q that moves so much a round; 0 evaluates Q", low=0, high=1
+    )
+    observation: str = _option("one_hot", "what networks see of a state", kind="observation")
+    pixels_per_cell: int = _option(1, "pixels along the side of a cell", low=1, high=64)
+    network: str = _option("table", "how Q and logits are computed", kind="network")
+    discriminator_network: str = _option(
+        "same", "how logits alone are computed", kind="discriminator network"
+    )
+    hidden: tuple[int, ...] = _option(
+        (256, 256), "units of the hidden layers of an mlp", low=1, high=1_000_000
+    )
+    channels: tuple[int, ...] = _option(
+        (32, 64, 128), "channels of the layers of a cnn", low=1, high=100_000
+    )
+    kernel: int = _option(5, "side of a cnn's kernels, odd", low=1, high=99)
+    network_rows: str = _option(
+        "auto", "what networks are run on at an update", kind="network rows"
     )
     evaluate_every: int = _option(25_000, "environment steps between evaluations", low=1, high=1e13)
 
@@ -132,13 +149,40 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+_MOST_LAYERS = 32
+
+
+def _check_sizes(name: str, value: Any) -> tuple[int, ...]:
+    """Whole numbers in the field's range, from a list or from text such as ``32,64,128``."""
+    spec = SPECS[name]
+    words = value.split(",") if isinstance(value, str) else value
+    if not isinstance(words, list | tuple) or not 1 <= len(words) <= _MOST_LAYERS:
+        raise UserError(f"{flag(name)}: {_shown(value)} is not a list such as 32,64,128")
+    sizes = []
+    for word in words:
+        text = str(word).strip()
+        if isinstance(word, bool) or not text.isdecimal() or len(text) > 12:
+            raise UserError(f"{flag(name)}: {_shown(word)} is not a whole number")
+        if not spec.low <= int(text) <= spec.high:
+            raise UserError(f"{flag(name)}: {text} is outside {spec.low:g} to {spec.high:g}")
+        sizes.append(int(text))
+    return tuple(sizes)
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) < 40 else text[:36] + "..."
+
+
 def check_value(name: str, value: Any) -> Any:
     """``value`` in the field's type and range, or `UserError` naming the flag."""
     spec, expected = SPECS[name], TYPES[name]
+    if expected is tuple:
+        return _check_sizes(name, value)
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    shown = repr(value) if len(repr(value)) < 40 else repr(value)[:36] + "..."
+    shown = _shown(value)
     if not (number if expected is float else type(value) is expected):
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
         raise UserError(f"{flag(name)}: {shown} is not {words[expected]}")

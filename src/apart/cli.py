@@ -134,7 +134,8 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
             continue
         default = getattr(Config, name)
         names = f": {', '.join(settings.CHOICES[spec.kind])}" if spec.kind else ""
-        text = f"{spec.help}{names} (default {default})".replace("%", "%%")
+        shown = ",".join(map(str, default)) if TYPES[name] is tuple else default
+        text = f"{spec.help}{names} (default {shown})".replace("%", "%%")
         arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
         if TYPES[name] is bool:
             arguments["action"] = argparse.BooleanOptionalAction

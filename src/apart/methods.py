@@ -25,7 +25,8 @@ _OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
 _PLUS: Final[Mapping[str, Option]] = {
     "time_weight": "square",
     "share_transitions": True,
-    "q_rule": "sweep",
+    "q_rule": "plain",
+    "sweep": True,
     "learning_rate": 0.5,
     "update_every": 20,
     "anneal": True,

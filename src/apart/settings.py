@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from apart._config import SPECS, Config, check_value, flag
 from apart._errors import UserError, unknown
+from apart.learner.stores import NETWORKS
 from apart.methods import METHODS
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS
@@ -18,6 +19,7 @@ from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid
 from apart.worlds.grid import World
 from apart.worlds.layouts import LAYOUTS
+from apart.worlds.observations import OBSERVATIONS
 
 CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
     {
@@ -29,10 +31,20 @@ CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         "discriminator states": {"all": "every step", "last": "the last step of an episode only"},
         "q rule": {
             "adam": "an Adam step on the squared TD error",
-            "plain": "a step of the rate towards the mean target of each sampled cell",
-            "sweep": "the same for every known transition at once; needs --share-transitions",
+            "plain": "a step of the rate towards the mean target of each cell of a table",
         },
         "reward state": {"next": "the state after the action", "current": "the state before it"},
+        "observation": {name: o.summary for name, o in OBSERVATIONS.items()},
+        "network": {name: n.summary for name, n in NETWORKS.items()},
+        "discriminator network": {
+            "same": "as --network",
+            **{name: n.summary for name, n in NETWORKS.items()},
+        },
+        "network rows": {
+            "auto": "whichever is less work",
+            "states": "every state once; the batch is a histogram over them",
+            "samples": "the samples of the batch, as where states cannot be enumerated",
+        },
     }
 )
 
@@ -44,12 +56,17 @@ def _counts(config: Config) -> bool:
 # Options that some configurations do not look at; setting one of those is a mistake worth a word.
 _IDLE: Final[Mapping[str, Callable[[Config], bool]]] = MappingProxyType(
     {
-        "buffer": lambda c: _counts(c) and c.q_rule == "sweep",
+        "buffer": lambda c: _counts(c) and c.sweep,
         "init_logits": _counts,
         "logit_decay": _counts,
         "discriminator_states": _counts,
         "temperature_in_loss": lambda c: c.discriminator != "one_vs_all",
         "inverse_temperature": lambda c: c.discriminator.startswith("all_pairs"),
+        "pixels_per_cell": lambda c: c.observation == "one_hot",
+        "discriminator_network": _counts,
+        "hidden": lambda c: "mlp" not in (c.network, c.discriminator_network),
+        "channels": lambda c: "cnn" not in (c.network, c.discriminator_network),
+        "kernel": lambda c: "cnn" not in (c.network, c.discriminator_network),
     }
 )
 
@@ -65,9 +82,16 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
     for name in options:
         if name not in SPECS:
             raise unknown("option", name, SPECS)
+    options = {name: check_value(name, value) for name, value in options.items()}
     loaded = world if isinstance(world, World) else grid.load(world)
-    values = {**METHODS[method].options, **options, "world": loaded.name, "method": method}
-    config = Config(**{name: check_value(name, value) for name, value in values.items()})
+    values = {
+        **METHODS[method].options,
+        **options,
+        **{k: v for k, v in _network_options(method, options).items() if _unsaid(options, k)},
+        "world": loaded.name,
+        "method": method,
+    }
+    config = Config(**values)
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.horizon)
     if config.update_every:
@@ -77,11 +101,38 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
         per_episode = max(round(config.horizon / config.update_every), 1)
         config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
+    if config.network_rows == "auto":
+        # An update on samples runs the networks on the states before and after: 2 B rows.
+        fewer = "states" if loaded.n_states <= 2 * config.batch or config.sweep else "samples"
+        rows = "states" if _tables_only(config) else fewer
+        config = dataclasses.replace(config, network_rows=rows)
     _check_together(config, loaded)
     for name in options:
         if name in _IDLE and _IDLE[name](config):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
+
+
+def _network_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the networks that were asked for set themselves: rules and rates."""
+    said = {**METHODS[method].options, **options}
+    q, logits = said.get("network", "table"), said.get("discriminator_network", "same")
+    if logits == "same":
+        logits = "table" if said.get("discriminator") == "counts" else q
+    found: dict[str, Any] = {"discriminator_network": logits}
+    if q in NETWORKS:
+        found |= NETWORKS[q].of_q
+    if logits in NETWORKS:
+        found |= NETWORKS[logits].of_discriminator
+    return found
+
+
+def _unsaid(options: Mapping[str, Any], name: str) -> bool:
+    return name not in options or options[name] == "same"
+
+
+def _tables_only(config: Config) -> bool:
+    return config.network == "table" and config.discriminator_network == "table"
 
 
 def _check_names(config: Config) -> None:
@@ -97,8 +148,9 @@ def _check_together(config: Config, world: World) -> None:
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
             f"not {config.discriminator}"
         )
-    if config.q_rule == "sweep" and (config.dropout or not config.share_transitions):
-        raise UserError("--q-rule sweep needs --share-transitions and takes no --dropout")
+    if config.sweep and (config.dropout or not config.share_transitions):
+        raise UserError("--sweep needs --share-transitions and takes no --dropout")
+    _check_networks(config)
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.collection:
@@ -108,19 +160,54 @@ def _check_together(config: Config, world: World) -> None:
         )
     needed, present = memory_bytes(config, world), _physical_memory()
     if needed > present:
+        image = OBSERVATIONS[config.observation].image(world, config.pixels_per_cell)
+        what = f" seen as {image[0]} x {image[1]} pixels" if config.observation != "one_hot" else ""
         raise UserError(
-            f"{flag('skills')} {config.skills} in a world of {world.n_states} cells needs "
+            f"{flag('skills')} {config.skills} in a world of {world.n_states} cells{what} needs "
             f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
         )
 
 
+def _check_networks(config: Config) -> None:
+    for name in ("network", "discriminator_network"):
+        kind = getattr(config, name)
+        fits = NETWORKS[kind].observations
+        if config.observation not in fits:
+            if _counts(config) and name == "discriminator_network":
+                raise UserError(
+                    "--discriminator counts is a table of states and cannot see "
+                    f"{config.observation}; try --method apart_logits"
+                )
+            raise UserError(
+                f"{flag(name)} {kind} reads --observation {' or '.join(fits)}, "
+                f"not {config.observation}"
+            )
+    if config.observation != "one_hot" and config.kernel % 2 == 0:
+        raise UserError(f"--kernel: {config.kernel} is even; use {config.kernel + 1}")
+    if config.network != "table" and config.q_rule != "adam":
+        raise UserError(
+            f"--q-rule {config.q_rule} moves cells of a table; --network "
+            f"{config.network} needs --q-rule adam"
+        )
+    if config.network_rows == "samples" and (config.sweep or config.q_rule == "plain"):
+        which = "--sweep" if config.sweep else "--q-rule plain"
+        raise UserError(f"{which} goes over all states; it needs --network-rows states")
+
+
 def memory_bytes(config: Config, world: World) -> int:
-    """Bytes of tables (with Adam's two moments and one temporary), replay and batch."""
-    cells = 1
-    for size in DISCRIMINATORS[config.discriminator].shape(config.skills):
-        cells *= size
-    per_state = 4 * cells + 8 * world.next_state.shape[1] * config.skills
-    return int(4 * (world.n_states * per_state + 4 * config.buffer + 16 * config.batch))
+    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
+    image = OBSERVATIONS[config.observation].image(world, config.pixels_per_cell)
+    logits = DISCRIMINATORS[config.discriminator].shape(config.skills)
+    q = (world.next_state.shape[1], config.skills)
+    n_rows = world.n_states if config.network_rows == "states" else 2 * config.batch
+    floats = 4 * config.buffer + 16 * config.batch
+    for kind, shape, copies in (
+        (config.discriminator_network, logits, 4),
+        (config.network, q, 8),
+    ):
+        size = NETWORKS[kind].size(config, world.n_states, image, shape)
+        floats += copies * size.parameters + n_rows * size.floats_per_row
+    return 4 * floats
 
 
 def _physical_memory() -> int:

@@ -39,7 +39,7 @@ def test_four_skills_fill_a_square(method):
 def test_the_sweep_by_blocks_learns_like_the_dense_one():
     # a batch small against the cells makes blocks; both must fill the square
     config, world = resolve(SQUARE, "apart_plus", {"skills": 4, "batch": 2, "steps": 12_000})
-    assert Parts(world, config).by_blocks
+    assert Parts(world, config).learner.by_blocks
     assert found(SQUARE, "apart_plus", skills=4, horizon=4, batch=2) == 4
 
 

@@ -32,7 +32,7 @@ def td_loss(q_t: Array, action: Array, reward: Array, discount: Array, q_tp1: Ar
     return jnp.square(reward + discount * q_tp1.max() - q_t[action])
 
 
-def table_gradient(q: Array, tally: Tally, value: Array, discount: Array, batch: int) -> Array:
+def table_gradient(q: Array, tally: Tally, value: Array, discount: Array, batch: Array) -> Array:
     """[S, A, K] gradient of the mean of `td_loss` over the batch.
 
     Args:

@@ -101,10 +101,11 @@ def least(table: Array, state: Array, skill: Array) -> Array:
     a, b = jnp.arange(rows), jnp.arange(columns)
     is_low = skill < rows
     row_at = jnp.where(is_low, skill, n_skills - 1 - odd - skill)
-    row = jax.lax.dynamic_slice(table, (state, row_at, 0), (1, 1, columns))[0, 0]
+    zero = jnp.zeros_like(skill)  # of the same type as the others, also where JAX uses 64 bits
+    row = jax.lax.dynamic_slice(table, (state, row_at, zero), (1, 1, columns))[0, 0]
     up_at, down_at = skill - 1 + odd, n_skills - 1 - skill
-    up = jax.lax.dynamic_slice(table, (state, 0, up_at), (1, rows, 1))[0, :, 0]
-    down = jax.lax.dynamic_slice(table, (state, 0, down_at), (1, rows, 1))[0, :, 0]
+    up = jax.lax.dynamic_slice(table, (state, zero, up_at), (1, rows, 1))[0, :, 0]
+    down = jax.lax.dynamic_slice(table, (state, zero, down_at), (1, rows, 1))[0, :, 0]
     as_first = jnp.where((b >= row_at + odd) == is_low, row, jnp.inf).min()
     as_second_up = jnp.where(a < skill, -up, jnp.inf).min()
     as_second_down = jnp.where(a > down_at - odd, -down, jnp.inf).min()

@@ -69,6 +69,8 @@ def train_seeds(
 def _spell(name: str, value: Any) -> list[str]:
     if isinstance(value, bool):
         return [flag(name) if value else flag(name).replace("--", "--no-", 1)]
+    if isinstance(value, tuple | list):
+        return [flag(name), ",".join(map(str, value))]
     return [flag(name), str(value)]
 
 

@@ -11,16 +11,17 @@ import numpy as np
 
 from apart._config import SPECS, Config
 from apart._types import Array, Key
+from apart.learner.adam import Fitted
 from apart.learner.model import Model
 from apart.learner.replay import Replay
-from apart.learner.tables import Fitted, Params
+from apart.learner.stores import Params
 
 
 class TrainState(NamedTuple):
     """Everything that changes while training."""
 
-    discriminator: Fitted  # logits [S, *logits of one state]
-    q: Fitted  # Q [S, A, K]
+    discriminator: Fitted  # parameters of the logits
+    q: Fitted  # parameters of Q
     target_q: Params  # a copy of q's parameters, or None without a target network
     average_q: Params  # the average of q's parameters that is evaluated, or None
     replay: Replay | None  # sampled transitions, if anything learns from them

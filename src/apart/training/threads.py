@@ -25,7 +25,8 @@ def cores() -> int:
 
 def best(config: Config) -> int:
     """Threads that one run of ``config`` profits from."""
-    return cores() if config.discriminator.startswith("all_pairs") else 1
+    small = config.network == "table" and not config.discriminator.startswith("all_pairs")
+    return 1 if small and config.discriminator_network == "table" else cores()
 
 
 def use(threads: int) -> None:

@@ -1,0 +1,208 @@
+"""Networks: the layers by themselves, and behind the seam that tables share."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from apart.learner import stores
+from apart.learner.adam import Fitted
+from apart.learner.convolution import convolve
+from apart.learner.stores import NETWORKS
+from apart.settings import resolve
+from apart.training.state import hyper_of
+from apart.training.update import Learner
+from apart.worlds.grid import load, parse
+from apart.worlds.observations import OBSERVATIONS
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "kernel"), [(10, 10, 5), (4, 7, 3), (3, 2, 5), (1, 6, 1)]
+)
+def test_a_product_of_frequencies_is_a_convolution_and_so_are_its_gradients(height, width, kernel):
+    keys = jax.random.split(jax.random.key(0), 3)
+    images = jax.random.normal(keys[0], (3, height, width, 2))
+    weight = jax.random.normal(keys[1], (kernel, kernel, 2, 4))
+    probe = jax.random.normal(keys[2], (3, height, width, 4))
+
+    def plain(images, weight):
+        out = jax.lax.conv_general_dilated(
+            images, weight, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
+        return (out * probe).sum(), out
+
+    def ours(images, weight):
+        pixels = images.reshape(3, -1, 2).swapaxes(0, 1)
+        out = convolve(pixels, weight, (height, width)).swapaxes(0, 1).reshape(probe.shape)
+        return (out * probe).sum(), out
+
+    expected, found = (jax.grad(f, (0, 1), has_aux=True)(images, weight) for f in (plain, ours))
+    for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(found), strict=True):
+        np.testing.assert_allclose(b, a, atol=2e-5 * float(jnp.abs(a).max()))
+
+
+CASES = {
+    "linear": {"network": "linear"},
+    "mlp": {"network": "mlp", "hidden": (300, 200)},
+    "mlp-pixels": {"network": "mlp", "hidden": (300,), "observation": "normalized_pixels"},
+    "linear-pixels": {"network": "linear", "observation": "pixels"},
+    "cnn": {"network": "cnn", "channels": (8, 16), "observation": "pixels"},
+    "cnn-large": {
+        "network": "cnn",
+        "channels": (8,),
+        "kernel": 3,
+        "observation": "normalized_pixels",
+        "pixels_per_cell": 2,
+    },
+}
+
+
+def learner_of(method, options, world="four_rooms"):
+    config, loaded = resolve(world, method, {"skills": 6, **options})
+    return Learner(loaded, config), hyper_of(config), loaded
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_network_starts_with_the_spread_of_a_table(case):
+    learner, hyper, _ = learner_of("diayn", {**CASES[case], "skills": 40})
+    discriminator, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
+    for store, fitted, scale in (
+        (learner.q, q, hyper.init_q),
+        (learner.logits, discriminator, hyper.init_logits),
+    ):
+        rows, _ = store.read(fitted.params, None)
+        spread = float(jnp.sqrt(jnp.square(rows).mean()))
+        assert 0.4 < spread / (float(scale) / np.sqrt(3)) < 1.8
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_states_some_states_and_their_gradients_agree(case):
+    """Reading states one by one gives rows and gradients of reading them all."""
+    learner, hyper, _ = learner_of("diayn", CASES[case])
+    _, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
+    rows, pull = learner.q.read(q.params, None)
+    some = jnp.array([3, 70, 3])
+    part, pull_part = learner.q.read(q.params, some)
+    np.testing.assert_allclose(part, rows[some], atol=1e-6)
+    probe = jax.random.normal(jax.random.key(3), part.shape)
+    whole = jnp.zeros_like(rows).at[some].add(probe)
+    for a, b in zip(jax.tree.leaves(pull(whole)), jax.tree.leaves(pull_part(probe)), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-4 * max(float(jnp.abs(a).max()), 1e-3))
+    larger, _ = learner.q.read(learner.q.times(q.params, jnp.float32(3.0)), None)
+    np.testing.assert_allclose(larger, 3.0 * rows, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["apart", "diayn", "apart_logits", "ap_average_art"])
+@pytest.mark.parametrize("case", ["mlp", "cnn"])
+def test_an_update_on_distinct_observations_equals_one_on_the_batch(case, method):
+    """Loss gradients of both networks from 85 rows and a histogram, or from 640 rows.
+
+    In float64: a unit at the kink of its ReLU may fall to either side in float32.
+    """
+    with jax.enable_x64(True):
+        states, samples = (gradients(method, CASES[case], rows) for rows in ("states", "samples"))
+    for a, b in zip(states, samples, strict=True):
+        assert np.abs(a).max() > 0
+        np.testing.assert_allclose(a, b, atol=2e-6 * np.abs(a).max())
+
+
+def gradients(method, case, rows):
+    options = {**case, "network_rows": rows}
+    options |= {"sweep": False} if method == "apart_logits" else {}
+    learner, hyper, world = learner_of(method, options)
+    discriminator, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
+    draw = np.random.default_rng(0)
+    n = learner.config.batch
+    batch = learner.unpack(
+        jnp.asarray(draw.integers(0, world.n_states * 5, n), jnp.int32),
+        jnp.asarray(draw.integers(0, 6 * 40, n), jnp.int32),
+        jnp.asarray(draw.random(n)),
+    )
+
+    @jax.jit
+    def moments(state):
+        """Adam's first moments after one step are the gradients (times 0.1)."""
+        after = learner._q_step(state, batch, hyper)
+        logits_after = learner._discriminator_step(state.discriminator, batch, hyper)
+        return after.optimiser.mu, logits_after.optimiser.mu
+
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(moments(_State(discriminator, q)))]
+
+
+class _State(NamedTuple):
+    """The part of a training state that a Q step reads."""
+
+    discriminator: Fitted
+    q: Fitted
+    target_q: None = None
+    model: None = None
+
+
+def test_linear_on_one_hot_is_the_table():
+    linear, table = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
+    scale = jnp.float32(0.1)
+    params = linear.logits.init(jax.random.key(0), scale)
+    shape = table.logits.init(jax.random.key(0), scale).shape
+    assert params.hidden == ()
+    rows, pull = linear.logits.read(params, None)
+    np.testing.assert_array_equal(rows, params.last.reshape(shape))
+    probe = jax.random.normal(jax.random.key(1), shape)
+    np.testing.assert_allclose(pull(probe).last.reshape(shape), probe, atol=1e-6)
+    assert abs(float(params.last.max()) - 0.1) < 1e-3
+
+
+def test_the_papers_networks_have_the_papers_sizes():
+    """425,500 weights with 2,300 hidden units (appendix), 420,750 for all pairs; the CNN."""
+    world = load("four_rooms")
+    for method, options, expected in (
+        ("ova_art", {"discriminator_network": "mlp", "hidden": (2300,)}, 425_500 + 2_300),
+        ("apart", {}, 420_750),
+        ("apart", {"network": "linear"}, 420_750),
+        (
+            "diayn",
+            {"network": "cnn", "observation": "pixels"},
+            25 * (3 * 32 + 32 * 64 + 64 * 128) + 32 + 64 + 128 + 12_800 * 100,
+        ),
+    ):
+        config, _ = resolve(world, method, options)
+        learner = Learner(world, config)
+        params = jax.eval_shape(learner.logits.init, jax.random.key(0), jnp.float32(1))
+        count = sum(leaf.size for leaf in jax.tree.leaves(params))
+        image = OBSERVATIONS[config.observation].image(world, 1)
+        kind, shape = NETWORKS[config.discriminator_network], learner.disc.shape(100)
+        assert count == expected
+        assert kind.size(config, world.n_states, image, shape).parameters == expected
+
+
+def test_an_image_shows_walls_floor_and_agent():
+    world = parse("S.\n#.", "tiny")
+    see = OBSERVATIONS["pixels"].see(world, 2)
+    image = np.asarray(see(jnp.array([2]))[0])
+    assert image.shape == (4, 4, 3)
+    agent, floor, wall = image.transpose(2, 0, 1)
+    np.testing.assert_array_equal(wall, [[0, 0, 0, 0]] * 2 + [[1, 1, 0, 0]] * 2)
+    np.testing.assert_array_equal(agent, [[0, 0, 0, 0]] * 2 + [[0, 0, 1, 1]] * 2)
+    np.testing.assert_array_equal(agent + floor + wall, np.ones((4, 4)))
+
+
+def test_normalized_images_have_no_mean_and_unit_mean_square():
+    world = load("u_maze")
+    images = np.asarray(OBSERVATIONS["normalized_pixels"].see(world, 1)(jnp.arange(72)))
+    plain = np.asarray(OBSERVATIONS["pixels"].see(world, 1)(jnp.arange(72)))
+    np.testing.assert_allclose(images.mean(0), 0, atol=1e-5)
+    np.testing.assert_allclose(np.square(images).sum((1, 2, 3)).mean(), 100, rtol=1e-5)
+    centred = plain - plain.mean(0)
+    np.testing.assert_allclose(images / images.max(), centred / centred.max(), atol=1e-5)
+
+
+def test_a_table_reads_rows_and_gives_gradients_back():
+    table = stores.table(4, (2,))
+    params = table.init(jax.random.key(0), jnp.float32(1.0))
+    rows, pull = table.read(params, jnp.array([2, 2, 0]))
+    np.testing.assert_array_equal(rows, params[jnp.array([2, 2, 0])])
+    gradient = pull(jnp.ones((3, 2)))
+    np.testing.assert_array_equal(gradient[:, 0], [1, 0, 2, 0])
