@@ -17,11 +17,15 @@ from apart.runs import store
 Job = dict[str, Any]  # world, method, id (a folder's name), and options of the configuration
 
 
-def run(jobs: list[Job], folder: Path) -> dict[str, store.Run]:
-    """Train every job below ``folder``; the finished runs by id."""
+def run(jobs: list[Job], folder: Path, long: bool = False) -> dict[str, store.Run]:
+    """Train every job below ``folder``; the finished runs by id.
+
+    Seeds of one program go to one worker, which compiles it once; ``long`` runs are dealt out one
+    by one, so that both cores are busy to the end.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     todo = [job for job in jobs if not (folder / job["id"] / store.SUMMARY).exists()]
-    groups = list(_groups(todo).values())  # seeds of one program share its compilation
+    groups = [[job] for job in todo] if long else list(_groups(todo).values())
     cores = len(os.sched_getaffinity(0))
     began = time.monotonic()
     workers = []

@@ -73,13 +73,19 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     state = run.chunk(state, hyper, jnp.int32(1))
     state.iteration.block_until_ready()
     compiled = time.perf_counter() - began
-    n, best = 16, 0.0
-    for _ in range(repeats + 1):  # the first, short one finds how many rounds fill the time
+
+    def seconds_for(n: int) -> float:
+        nonlocal state
         began = time.perf_counter()
         state = run.chunk(state, hyper, jnp.int32(n))
         state.iteration.block_until_ready()
-        best = max(best, n / (time.perf_counter() - began))
-        n = max(int(best * seconds), 1)
+        return time.perf_counter() - began
+
+    n = 1
+    while (took := seconds_for(n)) < 0.1:
+        n *= 4
+    n = max(int(n * seconds / took), 1)
+    best = max(n / seconds_for(n) for _ in range(repeats))
     updates = best * config.updates_per_episode
     return {
         "case": case.label,

@@ -36,6 +36,15 @@ _PLUS: Final[Mapping[str, Option]] = {
     "init_q": 0.1,
 }
 
+_LOGITS: Final[Mapping[str, Option]] = {
+    **_PLUS,
+    "discriminator": "one_vs_all",
+    "reward": "min_margin",
+    "discriminator_learning_rate": 1e-2,
+    "discriminator_states": "last",
+    "logit_decay": 3e-3,
+}
+
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
     {
         "apart": Method(
@@ -81,13 +90,22 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         ),
         "apart_logits": Method(
             "K trained logits, margin over the strongest rival, every transition teaches all",
+            _LOGITS,
+        ),
+        "apart_pixels": Method(
+            "apart_logits with a CNN on images, set to learn in minutes",
             {
-                **_PLUS,
-                "discriminator": "one_vs_all",
-                "reward": "min_margin",
-                "discriminator_learning_rate": 1e-2,
-                "discriminator_states": "last",
-                "logit_decay": 3e-3,
+                **_LOGITS,
+                "observation": "normalized_pixels",
+                "network": "cnn",
+                "q_rule": "adam",
+                "learning_rate": 1e-4,
+                "discriminator_learning_rate": 3e-4,
+                "update_every": 0,
+                "episodes_per_update": 8,
+                "batch": 20_000,
+                "average_rate": 0.02,
+                "evaluate_every": 8_000,
             },
         ),
         "apart_plus": Method(

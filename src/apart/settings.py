@@ -83,14 +83,9 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
         if name not in SPECS:
             raise unknown("option", name, SPECS)
     options = {name: check_value(name, value) for name, value in options.items()}
+    options = {name: value for name, value in options.items() if value != "same"}  # the default
     loaded = world if isinstance(world, World) else grid.load(world)
-    values = {
-        **METHODS[method].options,
-        **options,
-        **{k: v for k, v in _network_options(method, options).items() if _unsaid(options, k)},
-        "world": loaded.name,
-        "method": method,
-    }
+    values = {**_defaults(method, options), **options, "world": loaded.name, "method": method}
     config = Config(**values)
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.horizon)
@@ -113,22 +108,19 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
     return config, loaded
 
 
-def _network_options(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the networks that were asked for set themselves: rules and rates."""
-    said = {**METHODS[method].options, **options}
+def _defaults(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the method and its networks set; whoever named the network sets the rates."""
+    own = METHODS[method].options
+    said = {**own, **options}
     q, logits = said.get("network", "table"), said.get("discriminator_network", "same")
     if logits == "same":
         logits = "table" if said.get("discriminator") == "counts" else q
-    found: dict[str, Any] = {"discriminator_network": logits}
-    if q in NETWORKS:
-        found |= NETWORKS[q].of_q
-    if logits in NETWORKS:
-        found |= NETWORKS[logits].of_discriminator
-    return found
-
-
-def _unsaid(options: Mapping[str, Any], name: str) -> bool:
-    return name not in options or options[name] == "same"
+    of_networks: dict[str, Any] = {}
+    if q in NETWORKS and logits in NETWORKS:  # else: an unknown name, told later
+        of_networks = {**NETWORKS[q].of_q, **NETWORKS[logits].of_discriminator}
+    by_user = "network" in options or "discriminator_network" in options
+    found = {**own, **of_networks} if by_user else {**of_networks, **own}
+    return {**found, "discriminator_network": logits}
 
 
 def _tables_only(config: Config) -> bool:
