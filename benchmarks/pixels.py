@@ -38,6 +38,7 @@ CHOICES: dict[str, dict[str, Any]] = {
     "batch of 640": {"batch": 640},
     "one episode per update": {"episodes_per_update": 1, "evaluate_every": 1_000},
     "a batch, no sweep": {"sweep": False},
+    "rates fall to 0": {"anneal": True},
     "channels 16, 32, 32": {"channels": "16,32,32"},
     "mlp 256, 256 on the same images": {
         "network": "mlp",

@@ -31,6 +31,16 @@ def test_train_writes_a_run_and_prints_the_result(corridor, tmp_path, capsys):
     assert (out / "skills.png").exists()
 
 
+def test_a_cnn_trains_from_pixels_by_flags(corridor, tmp_path):
+    out = tmp_path / "run"
+    words = "--method diayn --observation pixels --pixels-per-cell 2 --network cnn --channels 2,3"
+    assert main(["train", str(corridor), *TINY, *words.split(), "--out", str(out)]) == 0
+    config = json.loads((out / "config.json").read_text())["config"]
+    assert config["channels"] == [2, 3]
+    assert config["learning_rate"] == 1e-5
+    assert json.loads((out / "summary.json").read_text())["updates"] == 50
+
+
 def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["train", str(corridor), *TINY, "--method", "diayn", "--no-draw"]) == 0
@@ -52,6 +62,10 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "--seeds", "0"], "--seeds: 0 is outside 1"),
         (["train", "empty", "--threads", "x"], "--threads"),
         (["train", "empty", "--progress", "dots"], "--progress: 'dots' is none of"),
+        (["train", "empty", "--observation", "pixels"], "--network table reads --observation"),
+        (["train", "empty", "--network", "cnn"], "--network cnn reads --observation pixels"),
+        (["train", "empty", "--network", "mpl"], "unknown network 'mpl'; did you mean 'mlp'"),
+        (["train", "empty", "--network", "mlp", "--hidden", "3,-1"], "--hidden: '-1' is not a"),
         (["train", "empty", "extra"], "unexpected argument 'extra'"),
         (["train", "empty", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "empty", "--device", "tpu"], "--device tpu: JAX sees no such device here"),

@@ -104,6 +104,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
                 "update_every": 0,
                 "episodes_per_update": 8,
                 "batch": 20_000,
+                "anneal": False,
                 "average_rate": 0.02,
                 "evaluate_every": 8_000,
             },

@@ -36,6 +36,41 @@ def test_four_skills_fill_a_square(method):
     assert found(SQUARE, method, skills=4, horizon=4) == 4
 
 
+@pytest.mark.parametrize("rows", ["states", "samples"])
+@pytest.mark.parametrize(
+    "network",
+    [
+        {"network": "mlp", "hidden": (16,)},
+        {"network": "cnn", "channels": (4,), "kernel": 3, "observation": "pixels"},
+    ],
+    ids=["mlp", "cnn"],
+)
+def test_networks_fill_a_square_from_states_and_from_samples(network, rows):
+    options = {**network, "network_rows": rows, "skills": 4, "horizon": 4}
+    assert found(SQUARE, "ap_min_ascending", iterations=1500, **options) == 4
+
+
+def test_both_ways_to_collect_give_the_same_episodes():
+    episodes = []
+    for rows in ("states", "samples"):
+        options = {"network": "mlp", "network_rows": rows, "epsilon": 0.3, "skills": 9}
+        config, world = resolve(SQUARE, "diayn", {**options, "episodes_per_update": 7})
+        parts, hyper = Parts(world, config), hyper_of(config)
+        params = parts.init(0, hyper).q.params
+        episodes.append(parts.collect(params, hyper.epsilon, jax.random.key(4)))
+    np.testing.assert_array_equal(*episodes)
+
+
+def test_rows_read_in_pieces_are_all_rows():
+    config, world = resolve(
+        SQUARE, "diayn", {"network": "mlp", "network_rows": "samples", "batch": 3}
+    )
+    parts, hyper = Parts(world, config), hyper_of(config)
+    store, params = parts.learner.q, parts.init(0, hyper).q.params
+    whole, _ = store.read(params, None)
+    np.testing.assert_allclose(parts.learner.all_rows(store, params), whole, atol=1e-6)
+
+
 def test_the_sweep_by_blocks_learns_like_the_dense_one():
     # a batch small against the cells makes blocks; both must fill the square
     config, world = resolve(SQUARE, "apart_plus", {"skills": 4, "batch": 2, "steps": 12_000})

@@ -122,7 +122,7 @@ class _Training:
         """
         while iteration < due and not self.stop():
             speed = iteration / self.train_seconds if self.train_seconds else 0.0
-            n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 16))
+            n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 1))
             began = time.perf_counter()
             state = self.program.chunk(state, self.hyper, jnp.int32(n))
             state.iteration.block_until_ready()
