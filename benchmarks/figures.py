@@ -1,4 +1,4 @@
-"""Draw the stored studies: docs/images/ablation.png.
+"""Draw the stored studies: docs/images/ablation.png and pixels.png.
 
     python benchmarks/figures.py
 
@@ -56,5 +56,45 @@ def ablation() -> None:
     figure.savefig(ROOT / "docs" / "images" / "ablation.png")
 
 
+METHODS = {  # colour, line
+    "apart_logits": ("#0072b2", "-"),
+    "apart": ("#d55e00", "--"),
+    "diayn": ("#009e73", ":"),
+}
+
+
+def pixels() -> None:
+    table = json.loads((ROOT / "results" / "pixels-learning.json").read_text())
+    figure = Figure(figsize=(8.5, 3.6), dpi=120)
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(1, 2, sharey=True)
+    for axis, name, unit, title in (
+        (axes[0], "env_steps", 1e3, "environment steps, thousands"),
+        (axes[1], "wall_seconds", 60, "minutes, one core a seed"),
+    ):
+        for method, (colour, line) in METHODS.items():
+            for number, run in enumerate(table[method]):
+                curve = run["curve"]
+                x = [value / unit for value in curve[name]]
+                label = method if number == 0 else None
+                y = curve["n_effective"]
+                axis.plot(x, y, color=colour, linestyle=line, linewidth=1.6, label=label)
+        axis.axhline(85, color="#999999", linewidth=0.8)
+        axis.set_xlabel(title)
+        axis.set_xlim(left=0)
+        axis.grid(color="#e5e5e5")
+        axis.set_axisbelow(True)
+    axes[0].text(2, 86.5, "85: every cell", fontsize=8, color="#666666")
+    axes[0].set_ylim(0, 93)
+    axes[0].set_ylabel("skills found")
+    axes[1].legend(loc="lower right", frameon=False, fontsize=9)
+    figure.suptitle(
+        "Four rooms from pixels, a CNN each for Q and discriminator, two seeds", size=10
+    )
+    figure.tight_layout()
+    figure.savefig(ROOT / "docs" / "images" / "pixels.png")
+
+
 if __name__ == "__main__":
     ablation()
+    pixels()

@@ -14,6 +14,7 @@ import argparse
 import json
 import time
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -143,11 +144,14 @@ class Tuned(Naive):
         self.adam.step()
 
 
-def measure(form: str, seconds: float) -> float:
-    """Environment steps per second."""
-    torch.manual_seed(0)
-    learner = (Tuned if form == "tuned" else Naive)(grid.load("four_rooms"), form)
-    for _ in range(3):
+class Learning(Protocol):
+    def episode(self) -> None: ...
+    def update(self) -> None: ...
+
+
+def updates_per_second(learner: Learning, seconds: float) -> float:
+    """Rounds of an episode and an update."""
+    for _ in range(2):
         learner.episode()
         learner.update()
     began, n = time.perf_counter(), 0
@@ -155,7 +159,14 @@ def measure(form: str, seconds: float) -> float:
         learner.episode()
         learner.update()
         n += 1
-    return n * T / (time.perf_counter() - began)
+    return n / (time.perf_counter() - began)
+
+
+def measure(form: str, seconds: float) -> float:
+    """Environment steps per second."""
+    torch.manual_seed(0)
+    learner = (Tuned if form == "tuned" else Naive)(grid.load("four_rooms"), form)
+    return T * updates_per_second(learner, seconds)
 
 
 if __name__ == "__main__":

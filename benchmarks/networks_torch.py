@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import time
 
 import numpy as np
 import torch
-from naive_torch import BATCH, EPSILON, GAMMA, K, Replay, T
+from naive_torch import BATCH, EPSILON, GAMMA, K, Replay, T, updates_per_second
 from torch import nn
 
 from apart.worlds import grid
@@ -83,24 +82,11 @@ class Learner:
             optimiser.step()
 
 
-def measure(kind: str, seconds: float) -> float:
-    """Updates per second."""
-    torch.manual_seed(0)
-    learner = Learner(kind)
-    learner.episode()
-    learner.update()
-    began, n = time.perf_counter(), 0
-    while time.perf_counter() - began < seconds:
-        learner.episode()
-        learner.update()
-        n += 1
-    return n / (time.perf_counter() - began)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kind", default="cnn", help="cnn, or the hidden units of an mlp: 256,256")
     parser.add_argument("--seconds", type=float, default=5.0)
     arguments = parser.parse_args()
-    speed = measure(arguments.kind, arguments.seconds)
+    torch.manual_seed(0)
+    speed = updates_per_second(Learner(arguments.kind), arguments.seconds)
     print(json.dumps({"kind": arguments.kind, "updates_per_second": speed}))

@@ -18,7 +18,10 @@ from typing import Any
 import learning
 
 ROOT = Path(__file__).parent.parent
-PAGES = ("README.md", "docs/results.md", "docs/apart_plus.md", "docs/performance.md")
+PAGES = (
+    "README.md",
+    *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance")),
+)
 WORLDS = ("four_rooms", "empty", "u_maze")
 
 
@@ -161,6 +164,42 @@ def torch() -> str:
     return markdown(["version", "steps/s in each round", "apart is faster (median)"], rows)
 
 
+def networks() -> str:
+    rows = []
+    for kind, row in stored("networks").items():
+        speeds = [
+            ", ".join(f"{r[form]:,.3g}" for r in row["rounds"])
+            for form in ("torch", "samples", "states")
+        ]
+        rows.append([kind, *speeds, f"{row['same_batch']:g} times", f"{row['distinct']:g} times"])
+    head = ["network", "PyTorch, batch of 640", "here, batch of 640", "here, 85 observations"]
+    return markdown([*head, "gain, same batch", "gain, distinct"], rows)
+
+
+def pixels() -> str:
+    rows = []
+    for method, runs in stored("pixels-learning").items():
+        for run in runs:
+            steps = run["curve"]["env_steps"][-1]
+            minutes = run["wall_seconds"] / 60
+            cells = [f"{run['updates']:,}", thousands(steps), f"{minutes:.1f}"]
+            rows.append([f"`{method}`", run["seed"], *cells, f"{run['n_effective']} of 85"])
+    return markdown(["method", "seed", "updates", "steps", "minutes", "skills"], rows)
+
+
+def pixel_choices() -> str:
+    rows = [
+        [
+            row["change"],
+            f"{row['n_effective']} of 85",
+            thousands(row["env_steps"]),
+            f"{row['ms_per_update']:,}",
+        ]
+        for row in stored("pixels-choices")
+    ]
+    return markdown(["change", "skills after 300 updates", "steps", "ms per update"], rows)
+
+
 def seeds() -> str:
     result = stored("seeds")["seed_updates_per_second"]
     ways = list(next(iter(result.values())))
@@ -190,6 +229,7 @@ def readme() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "learning": learning_table,
     **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
+    **{f.__name__: f for f in (networks, pixels, pixel_choices)},
 }
 
 

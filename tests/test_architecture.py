@@ -18,9 +18,10 @@ MAY_IMPORT = {
     "settings": BASE | {"worlds", "objective", "learner", "methods"},
     "training": BASE | SIBLINGS | {"settings", "progress"},
     "report": BASE | {"runs"},
+    "experiments": BASE | {"runs", "worlds", "settings", "progress", "training"},
     "progress": BASE,
     "bench": BASE | {"settings", "training", "worlds", "runs"},
-    "cli": BASE | {"settings", "training", "report", "progress", "runs", "bench"},
+    "cli": BASE | {"settings", "training", "report", "progress", "runs", "bench", "experiments"},
     "__main__": {"cli"},
     "__init__": BASE | SIBLINGS | {"training"},
 }

@@ -95,10 +95,21 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     commands: dict[str, argparse.ArgumentParser] = {
         "train": subparsers.add_parser("train", help="discover skills in a world"),
         "list": subparsers.add_parser("list", help="worlds, methods and what options can be"),
+        "reproduce": subparsers.add_parser(
+            "reproduce", help="tables and figures of the paper, beside its own values"
+        ),
         "bench": subparsers.add_parser("bench", help="speed of this machine on fixed work"),
     }
     _train_flags(commands["train"])
     commands["list"].set_defaults(command=_list)
+    again = commands["reproduce"]
+    again.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
+    again.add_argument("--all", action="store_true", help="all of them")
+    again.add_argument("--seeds", metavar="N", help="seeds per condition (default: as stored, 4)")
+    again.add_argument("--steps", help="environment steps (default: as stored, 5M or 20M)")
+    again.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
+    again.add_argument("--engine", default="local", help="local or ray (default local)")
+    again.set_defaults(command=_reproduce)
     bench = commands["bench"]
     bench.add_argument("--json", metavar="FILE", help="also write the table as JSON")
     bench.add_argument("--seconds", default="2", help="seconds per measurement (default 2)")
@@ -252,12 +263,40 @@ def _tell(runs: Sequence[store.Run], folder: Path, draw: bool) -> None:
 
 
 def _list(_: argparse.Namespace) -> int:
+    from apart import experiments
+
     titles = {"world": "worlds", "method": "methods"}
     for kind, choices in settings.CHOICES.items():
         print(titles.get(kind, f"--{kind.replace(' ', '-')}"))
         width = max(map(len, choices))
         for name, summary in choices.items():
             print(f"  {name:<{width}}  {summary}")
+    print("experiments (apart reproduce ID)")
+    for name in experiments.names():
+        spec = experiments.experiment(name)
+        print(f"  {name:<20}  {spec.title}")
+    return 0
+
+
+def _reproduce(parsed: argparse.Namespace) -> int:
+    from apart import experiments
+    from apart.experiments._reproduce import ENGINES, reproduce
+
+    ids = experiments.names() if parsed.all else parsed.ids
+    if not ids:
+        raise UserError(f"name an experiment or --all: {', '.join(experiments.names())}")
+    if parsed.engine not in ENGINES:
+        raise unknown("engine", parsed.engine, ENGINES)
+    steps = None
+    if parsed.steps is not None:
+        steps = check_value("steps", number("--steps", parsed.steps, whole=True))
+    reproduce(
+        list(dict.fromkeys(ids)),
+        Path(parsed.out) if parsed.out else Path("runs") / "reproduce",
+        seeds=None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000),
+        steps=steps,
+        engine=ENGINES[parsed.engine],
+    )
     return 0
 
 

@@ -1,0 +1,176 @@
+"""Drawing: the same colour and dash for the same method everywhere, labels at the lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+
+from apart.experiments import _statistics as statistics
+from apart.experiments._spec import Record, Results
+
+if TYPE_CHECKING:
+    import matplotlib.figure
+    from matplotlib.axes import Axes
+
+Figure: TypeAlias = "matplotlib.figure.Figure"
+
+# Okabe and Ito: safe for colour-blind readers; dashes keep them apart in grey.
+STYLES: Final[Mapping[str, tuple[str, str]]] = {
+    "apart": ("#0072b2", "-"),
+    "ap_min_ascending": ("#56b4e9", "--"),
+    "ap_min": ("#56b4e9", ":"),
+    "ap_min_dropout": ("#56b4e9", "-."),
+    "ap_average": ("#cc79a7", "-"),
+    "ap_average_art": ("#cc79a7", "--"),
+    "diayn": ("#009e73", "-"),
+    "ova_ascending": ("#009e73", "--"),
+    "ova_dropout": ("#009e73", ":"),
+    "ova_art": ("#009e73", "-."),
+    "vic": ("#e69f00", "-"),
+    "tuned_vic": ("#d55e00", "-"),
+    "apart_pixels": ("#0072b2", "--"),
+}
+# For variations of one method, light to dark with dashes.
+SERIES: Final = (
+    ("#56b4e9", ":"),
+    ("#e69f00", "--"),
+    ("#0072b2", "-"),
+    ("#d55e00", "-."),
+    ("#009e73", (0, (5, 1, 1, 1))),
+    ("#cc79a7", (0, (1, 1))),
+)
+GREY: Final = "#777777"
+
+
+def figure(columns: int, rows: int = 1, height: float = 3.2) -> tuple[Figure, list[Axes]]:
+    """A figure with ``rows`` x ``columns`` axes, in reading order."""
+    import matplotlib.figure
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    made = matplotlib.figure.Figure(figsize=(4.2 * columns + 0.8, height * rows), dpi=110)
+    FigureCanvasAgg(made)
+    axes = np.atleast_1d(made.subplots(rows, columns)).reshape(-1)
+    for axis in axes:
+        axis.grid(color="#ececec")
+        axis.set_axisbelow(True)
+        for side in ("top", "right"):
+            axis.spines[side].set_visible(False)
+    return made, list(axes)
+
+
+def curves(
+    axis: Axes,
+    lines: Mapping[str, Sequence[Record]],
+    styles: Mapping[str, tuple[str, object]],
+    column: str = "n_effective",
+    names: Mapping[str, str] | None = None,
+) -> None:
+    """Interquartile mean over seeds with its 95 % interval, labelled at the right end."""
+    ends = []
+    for label, records in lines.items():
+        colour, dash = styles[label]
+        shortest = min(len(record.curve["env_steps"]) for record in records)
+        x = np.asarray(records[0].curve["env_steps"][:shortest]) / 1e6
+        columns = np.array([record.curve[column][:shortest] for record in records])
+        middle = [statistics.interval([list(scores)]) for scores in columns.T]
+        axis.plot(x, [m.estimate for m in middle], color=colour, linestyle=dash, linewidth=1.6)
+        low, high = [m.low for m in middle], [m.high for m in middle]
+        axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        ends.append((middle[-1].estimate, (names or {}).get(label, label), colour))
+    axis.set_xlim(left=0)
+    axis.set_xlabel("environment steps, millions")
+    label_ends(axis, ends)
+
+
+def label_ends(axis: Axes, ends: list[tuple[float, str, str]]) -> None:
+    """Labels beside the last points, pushed apart where they would overlap."""
+    low, high = axis.get_ylim()
+    gap = 0.062 * (high - low)
+    placed: list[float] = []
+    for y, text, colour in sorted(ends):
+        at = max(y, placed[-1] + gap) if placed else y
+        placed.append(at)
+        axis.annotate(
+            text,
+            (axis.get_xlim()[1], at),
+            xytext=(4, 0),
+            textcoords="offset points",
+            color=colour,
+            fontsize=8,
+            va="center",
+            annotation_clip=False,
+        )
+
+
+def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
+    """A reference line with its name on the left."""
+    axis.axhline(y, color=GREY, linewidth=0.9, linestyle=dash)
+    axis.annotate(
+        text,
+        (0, y),
+        xycoords=("axes fraction", "data"),
+        xytext=(3, 2),
+        textcoords="offset points",
+        fontsize=7.5,
+        color=GREY,
+    )
+
+
+def variations(results: Results, title: str) -> Figure:
+    """Every condition a line, and a bar of the ends beside it."""
+    made, (axis, bars) = figure(2)
+    labels = list(results.runs)
+    styles = {label: SERIES[i % len(SERIES)] for i, label in enumerate(labels)}
+    records = next(iter(results.runs.values()))
+    axis.set_ylim(0, 1.08 * max(r.n_available for r in records))
+    level(axis, max(r.n_available for r in records), "all that can be found")
+    curves(axis, results.runs, styles)
+    axis.set_ylabel("skills found")
+    axis.set_title(title, fontsize=10, loc="left")
+    ends(bars, results, labels, styles)
+    made.tight_layout()
+    return made
+
+
+def ends(
+    axis: Axes, results: Results, labels: Sequence[str], styles: Mapping[str, tuple[str, object]]
+) -> None:
+    """Skills at the end per condition: every seed a dot, the mean a bar."""
+    for at, label in enumerate(labels):
+        scores = results.final(label)
+        found = statistics.mean(scores)
+        axis.barh(at, found.estimate, color=styles[label][0], alpha=0.35, height=0.7)
+        axis.plot(scores, [at] * len(scores), "o", color=styles[label][0], markersize=4)
+        axis.annotate(
+            f"{found.estimate:.1f}",
+            (max(scores), at),
+            xytext=(6, 0),
+            textcoords="offset points",
+            fontsize=8,
+            va="center",
+        )
+    axis.set_yticks(range(len(labels)), labels, fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xlabel("skills at the end (dots: seeds)")
+    axis.set_xlim(0, 1.15 * max(r.n_available for label in labels for r in results.runs[label]))
+
+
+def by_world(
+    results: Results, worlds: Sequence[str], labels: Mapping[str, str], walk: bool = False
+) -> Figure:
+    """A panel per world; ``labels`` method -> words. Conditions are named ``method world``."""
+    made, axes = figure(len(worlds))
+    for axis, world in zip(axes, worlds, strict=True):
+        lines = {m: results.runs[f"{m} {world}"] for m in labels if f"{m} {world}" in results.runs}
+        one = next(iter(lines.values()))[0]
+        axis.set_ylim(0, 1.08 * one.n_available)
+        level(axis, one.n_available, f"all {one.n_available} that can be found")
+        if walk:
+            level(axis, one.n_random_walk, "random walk", ":")
+        curves(axis, lines, STYLES, names=labels)
+        axis.set_title(world, fontsize=10, loc="left")
+    axes[0].set_ylabel("skills found")
+    made.tight_layout()
+    return made

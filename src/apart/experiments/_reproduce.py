@@ -1,0 +1,312 @@
+"""Run what is missing, keep it, draw it, judge it. Trains in processes of its own; no JAX here."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apart._config import Config
+from apart._errors import UserError
+from apart.experiments import _draw, experiment
+from apart.experiments._spec import Condition, Experiment, Record, Results, spread
+from apart.progress import duration
+from apart.runs import store
+from apart.runs.files import read_json, write_json
+from apart.settings import resolve
+from apart.training import pool, threads
+
+_CURVE = ("env_steps", "n_effective", "mean_reward", "discriminator_accuracy")
+_MOST_ROWS = 80
+Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, str]]
+
+
+class Run(NamedTuple):
+    """One seed of one condition; equal ones of several experiments are one."""
+
+    folder: Path
+    condition: Condition
+    config: Config
+
+    @property
+    def done(self) -> bool:
+        """Whether it is finished."""
+        return (self.folder / store.SUMMARY).exists()
+
+    @property
+    def seconds(self) -> float:
+        """A guess of what it costs on one core; from the sizes of tables alone."""
+        c = self.config
+        pairs = c.skills * (c.skills - 1) // 2 if c.discriminator.startswith("all_pairs") else 0
+        per_update = 1e-4 + 85 * 3.6e-9 * pairs + 85 * 6e-9 * c.skills
+        if c.discriminator_network == "mlp":
+            per_update += 6e-3
+        if c.network == "cnn":
+            per_update += 0.45 + 2.5e-4 * pairs
+        return 4.0 + c.iterations * c.updates_per_episode * per_update
+
+
+def run_of(condition: Condition, seed: int, steps: int, folder: Path) -> Run:
+    """Where the run of ``condition`` is, or will be: named after all that decides its bits."""
+    options = {**condition.options, "steps": steps, "seed": seed}
+    config, world = resolve(condition.world, condition.method, options)
+    name = f"{world.name}-{condition.method}-{steps}-{_fingerprint(config)}"
+    return Run(folder / "runs" / name / f"seed-{seed}", condition, config)
+
+
+def _fingerprint(config: Config) -> str:
+    return dataclasses.replace(config, seed=0).fingerprint()[:10]
+
+
+def plan(name: str, folder: Path, seeds: int | None, steps: int | None) -> dict[str, list[Run]]:
+    """The runs of an experiment by condition."""
+    spec = experiment(name)
+    n_seeds, n_steps = seeds or spec.seeds, steps or spec.steps
+    return {
+        c.label: [run_of(c, seed, n_steps, folder) for seed in range(n_seeds)]
+        for c in spec.conditions
+    }
+
+
+def reproduce(
+    names: Sequence[str],
+    folder: Path,
+    *,
+    seeds: int | None = None,
+    steps: int | None = None,
+    engine: Engine = pool.run,
+    say: Callable[[str], None] = lambda text: print(text, flush=True),
+) -> dict[str, Path]:
+    """Train what is missing, then write ID.json and ID.png per experiment; the pictures by id.
+
+    Raises:
+        UserError: an unknown id or a wrong option; nothing was trained.
+        RunInterrupted: a signal; finished runs stay, calling again goes on.
+    """
+    plans = {name: plan(name, folder, seeds, steps) for name in names}
+    runs = {run.folder: run for p in plans.values() for group in p.values() for run in group}
+    todo = sorted((r for r in runs.values() if not r.done), key=lambda r: r.seconds)
+    cost = sum(run.seconds for run in todo)
+    say(
+        f"{len(names)} experiments, {len(runs)} runs: {len(runs) - len(todo)} done, {len(todo)} to "
+        f"do, about {duration(cost / threads.cores())} on {threads.cores()} cores"
+    )
+    if todo:
+        _train(todo, engine, say)
+    pictures = {}
+    for name, planned in plans.items():
+        spec = experiment(name)
+        results = Results(
+            {label: [record_of(run) for run in group] for label, group in planned.items()},
+            steps or spec.steps,
+        )
+        write_results(folder / f"{name}.json", results)
+        pictures[name] = draw(name, results, folder / f"{name}.png")
+        say(f"\n{table(name, results)}\n{pictures[name]}")
+    return pictures
+
+
+def _train(todo: Sequence[Run], engine: Engine, say: Callable[[str], None]) -> None:
+    commands = {}
+    for run in todo:
+        options = {**run.condition.options, "steps": run.config.steps, "seed": run.config.seed}
+        words = pool.command(run.condition.world, run.condition.method, options)
+        commands[run.folder] = [*words, "--out", str(run.folder), "--overwrite"]
+    board = _Board(todo, say)
+    failures = engine(commands, board)
+    for path, why in failures.items():
+        raise UserError(f"{path}: {why}")
+
+
+class _Board:
+    """The live table: a line per finished run, with what is left."""
+
+    def __init__(self, todo: Sequence[Run], say: Callable[[str], None]) -> None:
+        self._runs = {run.folder: run for run in todo}
+        self._share = dict.fromkeys(self._runs, 0.0)
+        self._say, self._began, self._told = say, time.monotonic(), time.monotonic()
+
+    def __call__(self, folder: Path, progress: Mapping[str, Any] | None) -> None:
+        if progress is not None:
+            self._share[folder] = progress["env_steps"] / progress["total_steps"]
+            if time.monotonic() - self._told > 60:
+                self._line("")
+            return
+        self._share[folder] = 1.0
+        for state in (folder / store.CHECKPOINTS).glob("*"):
+            state.unlink()  # a study keeps results, not states
+        summary = read_json(folder / store.SUMMARY)
+        found = f"{summary['n_effective']} of {summary['n_available']}"
+        config = self._runs[folder].config
+        self._line(
+            f"{self._runs[folder].condition.label}, {config.world}, seed {config.seed}: {found}"
+        )
+
+    def _line(self, text: str) -> None:
+        self._told = time.monotonic()
+        seconds = {folder: run.seconds for folder, run in self._runs.items()}
+        done = sum(self._share[folder] * cost for folder, cost in seconds.items())
+        left = (sum(seconds.values()) / max(done, 1e-9) - 1.0) * (self._told - self._began)
+        finished = sum(share == 1.0 for share in self._share.values())
+        running = sum(0.0 < share < 1.0 for share in self._share.values())
+        self._say(
+            f"[{finished} of {len(seconds)} done, {running} under way, "
+            f"{duration(left)} left] {text}".rstrip()
+        )
+
+
+def record_of(run: Run) -> Record:
+    """What is kept of a finished run."""
+    loaded = store.load(run.folder)
+    rows = loaded.metrics
+    step = max(1, -(-len(rows) // _MOST_ROWS))
+    kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
+    lines = (run.folder / store.DETAILS).read_text(encoding="utf-8").splitlines()
+    details = [json.loads(line) for line in lines]
+    middle = min(details, key=lambda d: abs(d["env_steps"] - min(5e6, rows[-1]["env_steps"] / 4)))
+    summary = loaded.summary
+    return Record(
+        seed=summary["seed"],
+        n_effective=summary["n_effective"],
+        n_available=summary["n_available"],
+        n_random_walk=summary["n_random_walk"],
+        env_steps=summary["env_steps"],
+        wall_seconds=summary["wall_seconds"],
+        curve={name: [row[name] for row in kept] for name in _CURVE},
+        details=[details[0], middle, details[-1]],
+    )
+
+
+def write_results(path: Path, results: Results) -> None:
+    """The stored form: JSON, read back by `read_results`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    runs = {
+        label: [dataclasses.asdict(record) for record in records]
+        for label, records in results.runs.items()
+    }
+    write_json(path, {"steps": results.steps, "runs": runs})
+
+
+def read_results(path: Path) -> Results:
+    """Results as they were stored."""
+    stored = read_json(path)
+    runs = {label: [Record(**r) for r in records] for label, records in stored["runs"].items()}
+    return Results(runs, stored["steps"])
+
+
+def draw(name: str, results: Results, path: Path) -> Path:
+    """The experiment's picture at ``path``."""
+    spec = experiment(name)
+    made = spec.draw(results) if spec.draw else _draw.variations(results, spec.title)
+    made.savefig(path)
+    return path
+
+
+class Row(NamedTuple):
+    """A claim of the paper beside ours."""
+
+    claim: str
+    paper: str
+    ours: str
+    verdict: str
+    why: str
+
+
+def judge(spec: Experiment, results: Results) -> list[Row]:
+    """Every claim with its verdict; not judged where the runs are too short for it."""
+    rows = []
+    for claim in spec.claims:
+        found = claim.check(results)
+        verdict = found.verdict
+        if results.steps < claim.needs_steps:
+            verdict = f"not judged below {claim.needs_steps / 1e6:g}M steps"
+        rows.append(Row(claim.text, claim.paper, found.ours, verdict, claim.why.get(verdict, "")))
+    return rows
+
+
+def table(name: str, results: Results) -> str:
+    """For the terminal: what each condition found, and each claim with its verdict."""
+    spec = experiment(name)
+    width = max(len(label) for label in results.runs)
+    lines = [f"{name}: {spec.title} ({spec.source}), {results.steps / 1e6:g}M steps"]
+    lines += [f"  {label:<{width}}  {spread(results.final(label))}" for label in results.runs]
+    for row in judge(spec, results):
+        lines.append(f"  {row.verdict}: {row.claim}; paper: {row.paper}; ours: {row.ours}")
+    return "\n".join(lines)
+
+
+def ray_engine(commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]) -> dict[Path, str]:
+    """The same runs as tasks of a Ray cluster; their folders come back as files.
+
+    Connects to the cluster that RAY_ADDRESS names, or starts one here. Machines need the same
+    version of this package; they share no disk.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise UserError("--engine ray needs Ray: pip install 'apart[ray]'") from None
+    ray.init(ignore_reinit_error=True, log_to_driver=False)
+    train = ray.remote(num_cpus=1, max_retries=2)(_train_elsewhere)
+    waiting = {train.remote(words[1:]): folder for folder, words in commands.items()}
+    failures: dict[Path, str] = {}
+    while waiting and not failures:
+        (ready,), _ = ray.wait(list(waiting), num_returns=1)
+        folder = waiting.pop(ready)
+        answer = ray.get(ready)
+        if isinstance(answer, str):
+            failures[folder] = answer
+        else:
+            _receive(folder, answer)
+            watch(folder, None)
+    return failures
+
+
+def _train_elsewhere(words: list[str]) -> dict[str, bytes] | str:
+    """Train in a temporary folder; the files of the run, or the last line of an error."""
+    import subprocess
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as where:
+        out = Path(where) / "run"
+        at = words.index("--out") + 1
+        command = [sys.executable, *words[:at], str(out), *words[at + 1 :]]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            return done.stderr.strip().split("\n")[-1]
+        return {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
+
+
+def _receive(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write a run that was trained elsewhere; complete or not at all."""
+    half = folder.with_name(f".{folder.name}.part")
+    shutil.rmtree(half, ignore_errors=True)
+    half.mkdir(parents=True)
+    for name, content in files.items():
+        (half / Path(name).name).write_bytes(content)
+    shutil.rmtree(folder, ignore_errors=True)
+    half.rename(folder)
+
+
+ENGINES: Mapping[str, Engine] = {"local": pool.run, "ray": ray_engine}
+
+
+def ledger(stored: Iterable[tuple[str, Results]]) -> str:
+    """The ledger as Markdown: a section per experiment, a row per claim."""
+    parts = []
+    for name, results in stored:
+        spec = experiment(name)
+        parts.append(
+            f"### {spec.title} (`{name}`)\n\n{spec.source}; ours: {results.steps / 1e6:g}M steps.\n"
+        )
+        lines = ["| claim | paper | ours | verdict | why |", "|---|---|---|---|---|"]
+        for row in judge(spec, results):
+            lines.append(
+                f"| {row.claim} | {row.paper} | {row.ours} | **{row.verdict}** | {row.why} |"
+            )
+        parts.append("\n".join(lines) + "\n")
+    return "\n".join(parts)

@@ -1,0 +1,15 @@
+"""Pairs without the true skill: masked out, or pulled to 0."""
+
+from __future__ import annotations
+
+from apart.experiments._spec import Claim, Condition, Experiment, more
+
+EXPERIMENT = Experiment(
+    title="Don't-cares in the discriminator",
+    source="figure in the appendix, four rooms",
+    conditions=[
+        Condition("masked (APART)", "apart"),
+        Condition("don't-cares at 0", "apart", options={"discriminator": "all_pairs_dont_cares"}),
+    ],
+    claims=[Claim("masking is better", "better", more("masked (APART)", "don't-cares at 0"))],
+)

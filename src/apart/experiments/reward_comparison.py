@@ -1,0 +1,76 @@
+"""The learned rewards of APART, AP average, VIC and tuned VIC at three temperatures, smoothed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from apart._types import FloatArray
+from apart.experiments import _draw
+from apart.experiments._spec import Claim, Condition, Experiment, Finding, Results
+
+BETAS = (10.0, 1.0, 0.1)
+STYLES = {
+    "APART": _draw.STYLES["apart"],
+    "AP average": _draw.STYLES["ap_average"],
+    "tuned VIC, beta 10": ("#d55e00", "-"),
+    "tuned VIC, beta 1": ("#d55e00", "--"),
+    "tuned VIC, beta 0.1": ("#d55e00", ":"),
+    "VIC": _draw.STYLES["vic"],
+}
+
+
+def smooth(values: FloatArray, sigma: float = 5.0) -> FloatArray:
+    """A Gaussian mean over neighbours, its weights renewed at the edges."""
+    at = np.arange(len(values))
+    weight = np.exp(-0.5 * ((at[:, None] - at) / sigma) ** 2)
+    found: FloatArray = weight @ values / weight.sum(1)
+    return found
+
+
+def draw(results: Results) -> _draw.Figure:
+    """Left without VIC, as in section 5; right with it, as in the appendix."""
+    made, axes = _draw.figure(2)
+    for axis, with_vic in zip(axes, (False, True), strict=True):
+        ends = []
+        for label, (colour, dash) in STYLES.items():
+            if label == "VIC" and not with_vic:
+                continue
+            curves = [np.array(r.curve["mean_reward"]) for r in results.runs[label]]
+            x = np.array(results.runs[label][0].curve["env_steps"]) / 1e6
+            mean = smooth(np.mean(curves, 0))
+            axis.plot(x, mean, color=colour, linestyle=dash, linewidth=1.6)
+            ends.append((float(mean[-1]), label, colour))
+        axis.set_xlim(left=0)
+        axis.set_xlabel("environment steps, millions")
+        _draw.label_ends(axis, ends)
+    axes[0].set_ylabel("mean reward of the skills (raw)")
+    made.tight_layout()
+    return made
+
+
+def vic_is_larger(results: Results) -> Finding:
+    """The scale of VIC's reward beside APART's."""
+    scale = {
+        label: float(np.mean([np.abs(r.curve["mean_reward"]).max() for r in results.runs[label]]))
+        for label in STYLES
+    }
+    ours = ", ".join(f"{label} {value:.2f}" for label, value in scale.items())
+    larger = scale["VIC"] > 1.5 * scale["APART"]
+    return Finding(f"largest mean reward: {ours}", "reproduced" if larger else "not reproduced")
+
+
+EXPERIMENT = Experiment(
+    title="Learned rewards compared",
+    source="figures of section 5 and of the appendix, sigma = 5",
+    conditions=[
+        Condition("APART", "apart"),
+        Condition("AP average", "ap_average"),
+        *(
+            Condition(f"tuned VIC, beta {b:g}", "tuned_vic", options={"inverse_temperature": b})
+            for b in BETAS
+        ),
+        Condition("VIC", "vic"),
+    ],
+    draw=draw,
+    claims=[Claim("VIC's reward has a larger scale than all others", "larger", vic_is_larger)],
+)

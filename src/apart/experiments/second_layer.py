@@ -1,0 +1,27 @@
+"""One-vs-all with a hidden layer of 2,300 units: is it the number of weights?"""
+
+from __future__ import annotations
+
+from apart.experiments._spec import Claim, Condition, Experiment, alike
+
+LAYER = {"discriminator_network": "mlp", "hidden": (2300,)}
+
+
+EXPERIMENT = Experiment(
+    title="One-vs-all with a second layer of 2,300",
+    source="figure in the appendix, four rooms",
+    conditions=[
+        Condition("OvA, one layer", "diayn"),
+        Condition("OvA, two layers", "diayn", options=LAYER),
+        Condition("OvA + ART, one layer", "ova_art"),
+        Condition("OvA + ART, two layers", "ova_art", options=LAYER),
+    ],
+    claims=[
+        Claim(
+            f"a second layer changes little ({name})",
+            "no significant change",
+            alike([f"{name}, one layer", f"{name}, two layers"], 5),
+        )
+        for name in ("OvA", "OvA + ART")
+    ],
+)
