@@ -15,6 +15,12 @@ def test_tables_equal_the_stored_results():
     assert result.returncode == 0, result.stderr
 
 
+def test_the_ledger_equals_the_stored_results():
+    command = [sys.executable, str(ROOT / "benchmarks" / "ledger.py"), "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
 def test_links_between_pages_lead_somewhere():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
         for part in page.read_text().split("](")[1:]:

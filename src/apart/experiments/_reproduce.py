@@ -17,7 +17,7 @@ from apart.experiments import _draw, experiment
 from apart.experiments._spec import Condition, Experiment, Record, Results, spread
 from apart.progress import duration
 from apart.runs import store
-from apart.runs.files import read_json, write_json
+from apart.runs.files import read_json, write_bytes
 from apart.settings import resolve
 from apart.training import pool, threads
 
@@ -167,7 +167,7 @@ def record_of(run: Run) -> Record:
     step = max(1, -(-len(rows) // _MOST_ROWS))
     kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
     lines = (run.folder / store.DETAILS).read_text(encoding="utf-8").splitlines()
-    details = [json.loads(line) for line in lines]
+    details = [_short(json.loads(line)) for line in lines]
     middle = min(details, key=lambda d: abs(d["env_steps"] - min(5e6, rows[-1]["env_steps"] / 4)))
     summary = loaded.summary
     return Record(
@@ -182,14 +182,32 @@ def record_of(run: Run) -> Record:
     )
 
 
+def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """A detail without the visits of every step: the most at once, and those of the last step."""
+    most: dict[int, int] = {}
+    for step in detail["visits_per_step"]:
+        for state, count in step:
+            most[state] = max(most.get(state, 0), count)
+    return {
+        "env_steps": detail["env_steps"],
+        "accuracy_per_step": detail["accuracy_per_step"],
+        "most_at_once": sorted(most.items()),
+        "last": detail["visits_per_step"][-1],
+    }
+
+
 def write_results(path: Path, results: Results) -> None:
     """The stored form: JSON, read back by `read_results`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    runs = {
-        label: [dataclasses.asdict(record) for record in records]
-        for label, records in results.runs.items()
-    }
-    write_json(path, {"steps": results.steps, "runs": runs})
+    parts = []
+    for label, records in results.runs.items():
+        lines = ",\n".join(
+            "  " + json.dumps(dataclasses.asdict(record), separators=(",", ":"))
+            for record in records
+        )
+        parts.append(f" {json.dumps(label)}: [\n{lines}\n ]")
+    text = f'{{"steps": {results.steps}, "runs": {{\n' + ",\n".join(parts) + "\n}}\n"
+    write_bytes(path, text.encode())
 
 
 def read_results(path: Path) -> Results:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from apart.experiments import _statistics as statistics
@@ -37,7 +36,7 @@ class Record:
     env_steps: int
     wall_seconds: float
     curve: Mapping[str, Sequence[float]]  # columns of metrics.csv, at most 80 rows
-    details: Sequence[Mapping[str, Any]]  # first, middle and last record of details.jsonl
+    details: Sequence[Mapping[str, Any]]  # at the start, near 5M steps or a quarter, at the end
 
 
 class Results(NamedTuple):
@@ -81,7 +80,7 @@ class Claim:
     text: str
     paper: str
     check: Callable[[Results], Finding]
-    why: Mapping[str, str] = MappingProxyType({})
+    why: Mapping[str, str] = field(default_factory=dict)
     needs_steps: int = 0
 
 

@@ -23,7 +23,7 @@ def draw(results: Results) -> _draw.Figure:
         record = results.runs[f"{method} {world_name}"][0]
         walls = [[char == "#" for char in line] for line in world.text.split("\n")]
         axis.imshow(walls, cmap="Greys", vmin=0, vmax=1.6)
-        for state, count in record.details[-1]["visits_per_step"][-1]:
+        for state, count in record.details[-1]["last"]:
             row, column = world.cells[state]
             size = 5 + 3 * math.sqrt(count)
             colour = _draw.STYLES[method][0]

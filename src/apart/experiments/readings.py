@@ -17,7 +17,10 @@ READINGS: dict[str, dict[str, object]] = {
     "state before the action": {"reward_state": "current"},
     "target network, 500 updates": {"target_period": 500},
 }
-SWEPT = {label: row for label, row in ROWS.items() if not label.endswith("dropout")}
+SWEPT = {
+    label: ROWS[label]
+    for label in ("AP min", "AP min, ascending", "AP min, both (APART)", "OvA (DIAYN)", "OvA, both")
+}
 TUNED = {f"tuned VIC, initial Q ±{q:g}": q for q in (0.01, 0.2, 1.0)}
 
 

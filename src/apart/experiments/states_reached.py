@@ -14,13 +14,12 @@ SHOWN = ("four_rooms", "empty")
 
 
 def reached(results: Results, label: str, moment: int) -> FloatArray:
-    """[S] the share of skills that visit each state in one episode (at most 1), first seed."""
+    """[S] the most skills that are in each state at one step of an episode; first seed."""
     world = grid.load(label.split()[1])
     visits = np.zeros(world.n_states)
     detail = results.runs[label][0].details[moment]
-    for step in detail["visits_per_step"]:
-        for state, count in step:
-            visits[state] = max(visits[state], count)
+    for state, count in detail["most_at_once"]:
+        visits[state] = count
     return visits
 
 

@@ -1,0 +1,151 @@
+"""Every experiment: what it trains exists, its picture draws, its claims are judged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from apart import experiments
+from apart._errors import UserError
+from apart.cli import main
+from apart.experiments import _reproduce as reproduce
+from apart.experiments import _spec
+from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
+from apart.settings import resolve
+
+NAMES = experiments.names()
+
+
+def fake(condition, seed, n_effective=40):
+    """A record such as a run of this condition could leave."""
+    config, world = resolve(condition.world, condition.method, dict(condition.options))
+    horizon, n = config.horizon, world.n_available(config.horizon)
+    detail = {
+        "env_steps": 0,
+        "accuracy_per_step": [0.4] * horizon,
+        "most_at_once": [(world.start, 100), (3, 5)],
+        "last": [[0, 98], [5, 2]],
+    }
+    found = min(n_effective + seed, n)
+    curve = {
+        "env_steps": [0.0, 1e6, 5e6],
+        "n_effective": [1.0, float(found), float(found)],
+        "mean_reward": [0.0, 0.5, 0.7],
+        "discriminator_accuracy": [0.0, 0.2, 0.3],
+    }
+    return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, [detail] * 3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_experiment_draws_and_judges(name, tmp_path):
+    spec = experiments.experiment(name)
+    assert len({c.label for c in spec.conditions}) == len(spec.conditions)
+    results = Results({c.label: [fake(c, s) for s in (0, 1)] for c in spec.conditions}, spec.steps)
+    path = tmp_path / "stored.json"
+    reproduce.write_results(path, results)
+    again = reproduce.read_results(path)
+    assert json.loads(path.read_text())["steps"] == spec.steps
+    picture = reproduce.draw(name, again, tmp_path / "picture.png")
+    assert picture.stat().st_size > 5_000
+    for row in reproduce.judge(spec, again):
+        assert row.verdict in (_spec.REPRODUCED, _spec.BETTER, _spec.MISSED)
+        assert "|" not in row.claim + row.paper + row.ours + row.why
+    assert spec.title in reproduce.table(name, again)
+    assert spec.title in reproduce.ledger([(name, again)])
+
+
+def results_of(**scores):
+    runs = {}
+    for label, values in scores.items():
+        base = fake(Condition(label, "diayn"), 0)
+        runs[label] = [dataclasses.replace(base, n_effective=v) for v in values]
+    return Results(runs, 5_000_000)
+
+
+@pytest.mark.parametrize(
+    ("check", "verdict"),
+    [
+        (_spec.value("a", 50.0, 1.0), "reproduced"),
+        (_spec.value("a", 30.0, 1.0), "not reproduced"),
+        (_spec.value("a", 30.0, 1.0, own=True), "better"),
+        (_spec.value("a", 70.0, 1.0, own=True), "not reproduced"),
+        (_spec.more("a", "b"), "reproduced"),
+        (_spec.more("b", "a"), "not reproduced"),
+        (_spec.more("a", "a"), "not reproduced"),
+        (_spec.alike(["a", "b"], 11), "reproduced"),
+        (_spec.alike(["a", "b"], 9), "not reproduced"),
+        (_spec.fewer_than("b", 45), "reproduced"),
+        (_spec.fewer_than("a", 45), "not reproduced"),
+        (_spec.at_least("a", 50), "reproduced"),
+        (_spec.at_least("b", 50), "not reproduced"),
+    ],
+)
+def test_verdicts_follow_the_numbers(check, verdict):
+    assert check(results_of(a=[49, 50, 51, 50], b=[39, 40, 41, 40])).verdict == verdict
+
+
+def test_short_runs_are_not_judged():
+    claim = Claim("long", "85", lambda _: Finding("1", "reproduced"), needs_steps=20_000_000)
+    spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
+    (row,) = reproduce.judge(spec, results_of(a=[1]))
+    assert row.verdict == "not judged below 20M steps"
+
+
+def test_experiments_share_the_runs_of_equal_settings(tmp_path):
+    table = reproduce.plan("reward_table", tmp_path, None, None)
+    other = reproduce.plan("weight_functions", tmp_path, None, None)
+    assert table["AP min, both (APART)"][0].folder == other["square"][0].folder
+    folders = {run.folder for group in table.values() for run in group}
+    assert len(folders) == 40
+    assert all(str(run.folder).endswith("seed-1") for run in (g[1] for g in table.values()))
+
+
+def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, monkeypatch):
+    spec = Experiment("tiny", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")])
+    monkeypatch.setattr(reproduce, "experiment", lambda name: spec)
+    options = {"seeds": 1, "steps": 80}
+    reproduce.reproduce(["tiny"], tmp_path, **options)
+    printed = capsys.readouterr().out
+    assert "2 runs: 0 done, 2 to do" in printed
+    assert "[2 of 2 done" in printed
+    first = (tmp_path / "tiny.json").read_bytes()
+
+    def refuses(commands, watch):
+        raise AssertionError(commands)
+
+    pictures = reproduce.reproduce(["tiny"], tmp_path, engine=refuses, **options)
+    assert (tmp_path / "tiny.json").read_bytes() == first
+    assert pictures["tiny"].exists()
+    # An unfinished run is made again, a finished one is not.
+    broken = reproduce.plan("tiny", tmp_path, 1, 80)["b"][0]
+    (broken.folder / "summary.json").unlink()
+    asked = []
+
+    def notes(commands, watch):
+        asked.extend(commands)
+        return {broken.folder: "no luck"}
+
+    with pytest.raises(UserError, match="no luck"):
+        reproduce.reproduce(["tiny"], tmp_path, engine=notes, **options)
+    assert asked == [broken.folder]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["reproduce"], "name an experiment or --all"),
+        (["reproduce", "reward_tabel"], "did you mean 'reward_table'"),
+        (["reproduce", "latents", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
+        (["reproduce", "latents", "--steps", "0"], "--steps: 0 is outside"),
+        (["reproduce", "latents", "--seeds", "x"], "--seeds: 'x' is not a whole number"),
+    ],
+)
+def test_wrong_words_get_one_line_and_train_nothing(words, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
