@@ -200,6 +200,17 @@ def pixel_choices() -> str:
     return markdown(["change", "skills after 300 updates", "steps", "ms per update"], rows)
 
 
+def cnn_profile() -> str:
+    table = stored("networks-profile")
+    rows = [
+        [part, *(f"{table[form][part]:,.0f}" for form in table if form != "whole update")]
+        for part in table["100 outputs (diayn)"]
+    ]
+    first = markdown(["piece, ms", *(form for form in table if form != "whole update")], rows)
+    whole = [[name, f"{ms:,.0f}"] for name, ms in table["whole update"].items()]
+    return first + "\n\n" + markdown(["whole update", "ms"], whole)
+
+
 def seeds() -> str:
     result = stored("seeds")["seed_updates_per_second"]
     ways = list(next(iter(result.values())))
@@ -229,7 +240,7 @@ def readme() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "learning": learning_table,
     **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
-    **{f.__name__: f for f in (networks, pixels, pixel_choices)},
+    **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile)},
 }
 
 

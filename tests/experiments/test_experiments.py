@@ -149,3 +149,21 @@ def test_wrong_words_get_one_line_and_train_nothing(words, message, tmp_path, ca
     assert message in error
     assert error.count("\n") == 1
     assert not list(tmp_path.iterdir())
+
+
+def test_the_same_runs_on_a_local_ray(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("ray")
+    spec = Experiment("tiny", "nowhere", [Condition("a", "diayn")])
+    monkeypatch.setattr(reproduce, "experiment", lambda name: spec)
+    for engine in ("local", "ray"):
+        folder = tmp_path / engine
+        reproduce.reproduce(["tiny"], folder, seeds=2, steps=80, engine=reproduce.ENGINES[engine])
+    local, ray = (
+        [
+            dataclasses.replace(record, wall_seconds=0)
+            for record in reproduce.read_results(tmp_path / engine / "tiny.json").runs["a"]
+        ]
+        for engine in ("local", "ray")
+    )
+    assert local == ray
+    assert "[2 of 2 done" in capsys.readouterr().out

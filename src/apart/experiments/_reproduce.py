@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 import shutil
 import sys
 import time
@@ -268,7 +269,18 @@ def ray_engine(commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]) ->
         import ray
     except ImportError:
         raise UserError("--engine ray needs Ray: pip install 'apart[ray]'") from None
-    ray.init(ignore_reinit_error=True, log_to_driver=False)
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
+    own: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+    ray.init(log_to_driver=False, **own)
+    try:
+        return _on_ray(ray, commands, watch)
+    finally:
+        ray.shutdown()
+
+
+def _on_ray(
+    ray: Any, commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
+) -> dict[Path, str]:
     train = ray.remote(num_cpus=1, max_retries=2)(_train_elsewhere)
     waiting = {train.remote(words[1:]): folder for folder, words in commands.items()}
     failures: dict[Path, str] = {}

@@ -1,0 +1,93 @@
+"""Where an update of the CNN spends its time: pieces by themselves, on all cores.
+
+    python benchmarks/profile_cnn.py        # writes results/networks-profile.json
+
+Four rooms as images, 85 distinct observations, the paper's CNN; the best of five.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from apart.learner import adam
+from apart.settings import resolve
+from apart.training.chunk import program
+from apart.training.state import hyper_of
+from apart.training.update import Learner
+
+STORED = Path(__file__).parent.parent / "results" / "networks-profile.json"
+IMAGES = {"observation": "pixels", "network": "cnn"}
+
+
+def best(function: Callable[..., Any], *arguments: Any) -> float:
+    """Milliseconds."""
+    compiled = jax.jit(function)
+    jax.block_until_ready(compiled(*arguments))
+    times = []
+    for _ in range(5):
+        began = time.perf_counter()
+        jax.block_until_ready(compiled(*arguments))
+        times.append(time.perf_counter() - began)
+    return round(1e3 * min(times), 1)
+
+
+def pieces(method: str) -> dict[str, float]:
+    """Of the discriminator of ``method`` and of Q."""
+    config, world = resolve("four_rooms", method, IMAGES)
+    learner, hyper = Learner(world, config), hyper_of(config)
+    fitted, q = learner.init(jax.random.key(0), jax.random.key(1), hyper)
+    found = {}
+    for name, store, one in (("Q", learner.q, q), ("discriminator", learner.logits, fitted)):
+        rows, _ = store.read(one.params, None)
+        probe = jnp.ones_like(rows)
+
+        def both(params: Any, probe: Any, store: Any = store) -> Any:
+            rows, pull = store.read(params, None)
+            return rows, pull(probe)
+
+        found[f"{name}: forward"] = best(lambda p, s=store: s.read(p, None)[0], one.params)
+        found[f"{name}: forward and backward"] = best(both, one.params, probe)
+        found[f"{name}: Adam"] = best(lambda f: adam.step(f, f.params, jnp.float32(1e-4)), one)
+    return found
+
+
+def update(method: str, options: dict[str, Any]) -> float:
+    """Milliseconds of a whole round: an episode, a batch, both steps."""
+    config, world = resolve("four_rooms", method, {**IMAGES, **options})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(1))
+    times = []
+    for _ in range(3):
+        began = time.perf_counter()
+        state = run.chunk(state, hyper, jnp.int32(2))
+        state.iteration.block_until_ready()
+        times.append((time.perf_counter() - began) / 2)
+    return round(1e3 * min(times), 1)
+
+
+def main() -> None:
+    table: dict[str, Any] = {
+        "100 outputs (diayn)": pieces("diayn"),
+        "4,950 outputs (apart)": pieces("apart"),
+        "whole update": {
+            "diayn": update("diayn", {}),
+            "diayn, batch of 20,000": update("diayn", {"batch": 20_000}),
+            "diayn, 8 episodes": update("diayn", {"episodes_per_update": 8}),
+            "diayn, 2 x 2 pixels per cell": update("diayn", {"pixels_per_cell": 2}),
+            "diayn, channels 16, 32, 32": update("diayn", {"channels": (16, 32, 32)}),
+            "apart": update("apart", {}),
+        },
+    }
+    STORED.write_text(json.dumps(table, indent=1) + "\n")
+    print(json.dumps(table, indent=1))
+
+
+if __name__ == "__main__":
+    main()
