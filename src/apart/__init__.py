@@ -14,8 +14,8 @@ from apart._version import __version__
 if TYPE_CHECKING:
     from apart.methods import METHODS as methods
     from apart.runs.store import Run, Skill, load
-    from apart.training.run import train
-    from apart.training.seeds import train_seeds
+    from apart.training.run import resume, train
+    from apart.training.seeds import resume_seeds, train_seeds
     from apart.worlds.grid import World
     from apart.worlds.grid import parse as parse_map
     from apart.worlds.layouts import LAYOUTS as worlds
@@ -27,6 +27,8 @@ _PLACES = {
     "load": ("apart.runs.store", "load"),
     "methods": ("apart.methods", "METHODS"),
     "parse_map": ("apart.worlds.grid", "parse"),
+    "resume": ("apart.training.run", "resume"),
+    "resume_seeds": ("apart.training.seeds", "resume_seeds"),
     "train": ("apart.training.run", "train"),
     "train_seeds": ("apart.training.seeds", "train_seeds"),
     "worlds": ("apart.worlds.layouts", "LAYOUTS"),
@@ -43,6 +45,8 @@ __all__ = [
     "load",
     "methods",
     "parse_map",
+    "resume",
+    "resume_seeds",
     "train",
     "train_seeds",
     "worlds",

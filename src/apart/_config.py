@@ -130,6 +130,11 @@ class Config:
         """Rounds between two evaluations."""
         return max(self.evaluate_every // self.collection, 1)
 
+    def next_evaluation(self, iteration: int) -> int:
+        """The round after ``iteration`` in which the skills are evaluated next."""
+        every = self.evaluate_iterations
+        return min((iteration // every + 1) * every, self.iterations)
+
     def static(self) -> tuple[tuple[str, Any], ...]:
         """What decides the compiled program, as a hashable key (seed and lengths do not)."""
         skip = {"world", "method", "seed", "steps", "evaluate_every"}

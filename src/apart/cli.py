@@ -17,9 +17,9 @@ from apart import settings
 from apart._config import SPECS, TYPES, Config, check_value, flag
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest, unknown
 from apart._version import __version__
-from apart.progress import REPORTERS, duration
+from apart.progress import REPORTERS, Reporter, duration
 from apart.runs import store
-from apart.training import threads
+from apart.training import setup, threads
 
 _SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
@@ -94,6 +94,7 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
     commands: dict[str, argparse.ArgumentParser] = {
         "train": subparsers.add_parser("train", help="discover skills in a world"),
+        "resume": subparsers.add_parser("resume", help="go on where a run or a set stopped"),
         "list": subparsers.add_parser("list", help="worlds, methods and what options can be"),
         "reproduce": subparsers.add_parser(
             "reproduce", help="tables and figures of the paper, beside its own values"
@@ -101,6 +102,11 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
         "bench": subparsers.add_parser("bench", help="speed of this machine on fixed work"),
     }
     _train_flags(commands["train"])
+    again = commands["resume"]
+    again.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
+    again.add_argument("--steps", help="train to so many environment steps instead")
+    _shared_flags(again)
+    again.set_defaults(command=_resume)
     commands["list"].set_defaults(command=_list)
     again = commands["reproduce"]
     again.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
@@ -128,17 +134,7 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", metavar="N", help="train N seeds, from --seed on")
     parser.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
     parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
-    parser.add_argument(
-        "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
-    )
-    parser.add_argument("--threads", metavar="N", help="CPU threads (default: what pays)")
-    parser.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
-    parser.add_argument(
-        "--draw",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="draw skills.png at the end",
-    )
+    _shared_flags(parser)
     hyper = parser.add_argument_group("hyper-parameters (the method sets those that it names)")
     for name, spec in SPECS.items():
         if name in _OWN:
@@ -152,6 +148,21 @@ def _train_flags(parser: argparse.ArgumentParser) -> None:
             arguments["action"] = argparse.BooleanOptionalAction
         hyper.add_argument(flag(name), **arguments)
     parser.set_defaults(command=_train)
+
+
+def _shared_flags(parser: argparse.ArgumentParser) -> None:
+    """Of everything that trains."""
+    parser.add_argument(
+        "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
+    )
+    parser.add_argument("--threads", metavar="N", help="CPU threads (default: what pays)")
+    parser.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
+    parser.add_argument(
+        "--draw",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="draw skills.png at the end",
+    )
 
 
 def number(name: str, text: str, whole: bool) -> int | float:
@@ -182,25 +193,32 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _train(parsed: argparse.Namespace) -> int:
-    options = _options(parsed)
-    reporter_name = parsed.progress
-    if reporter_name not in REPORTERS:
-        raise UserError(f"--progress: '{reporter_name}' is none of {', '.join(REPORTERS)}")
+def _reporter(parsed: argparse.Namespace) -> Reporter:
+    """Checks the flags of `_shared_flags` that nothing else checks."""
+    if parsed.progress not in REPORTERS:
+        raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
+    return REPORTERS[parsed.progress]()
+
+
+def _threads(parsed: argparse.Namespace, unless_said: int) -> int:
+    if not parsed.threads:
+        return unless_said
+    return _count("--threads", parsed.threads, threads.MAX_THREADS)
+
+
+def _train(parsed: argparse.Namespace) -> int:
+    options = _options(parsed)
     seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000)
     config, world = settings.resolve(parsed.world, parsed.method, options)
-    n_threads = (
-        _count("--threads", parsed.threads, threads.MAX_THREADS)
-        if parsed.threads
-        else threads.best(config)
-    )
+    n_threads = _threads(parsed, threads.best(config))
     folder = Path(parsed.out) if parsed.out else store.default_folder(config.world, config.method)
     refuse = store.refusal(folder, parsed.overwrite)
     if refuse:
         raise UserError(refuse)
-    if reporter_name != "json":
+    reporter = _reporter(parsed)
+    if parsed.progress != "json":
         print(
             f"{config.method} in {config.world}: {world.n_available(config.horizon)} of "
             f"{world.n_states} cells can be reached in {config.horizon} steps, "
@@ -208,7 +226,6 @@ def _train(parsed: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     common = {"method": config.method, "overwrite": parsed.overwrite, "device": parsed.device}
-    reporter = REPORTERS[reporter_name]()
     try:
         if seeds is not None:
             from apart.training.seeds import train_seeds
@@ -223,9 +240,47 @@ def _train(parsed: argparse.Namespace) -> int:
             runs = [train(world, out=folder, listener=reporter, **common, **options)]
     finally:
         reporter.close()
-    if reporter_name != "json":
+    if parsed.progress != "json":
         _tell(runs, folder, draw=parsed.draw)
     return 0
+
+
+def _resume(parsed: argparse.Namespace) -> int:
+    folder = Path(parsed.folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such run folder")
+    steps = parsed.steps and number("--steps", parsed.steps, whole=True)
+    steps = None if steps is None else check_value("steps", steps)
+    single = (folder / store.CONFIG).exists()
+    folders = [folder] if single else store.seed_folders(folder)
+    if not folders:
+        raise UserError(f"{folder}: no run and no set of runs here")
+    plans = [setup.read(path, steps) for path in folders]
+    n_threads = _threads(parsed, setup.threads_of(folders[0], plans[0].config))
+    if all(plan.finished for plan in plans):
+        print(f"{folder}: finished already, nothing to do (--steps N trains longer)")
+        return 0
+    reporter = _reporter(parsed)
+    common = {"steps": steps, "device": parsed.device, "listener": reporter}
+    try:
+        if single:
+            threads.use(n_threads)
+            from apart.training.run import resume
+
+            runs = [resume(folder, warn=_warn, **common)]
+        else:
+            from apart.training.seeds import resume_seeds
+
+            runs = resume_seeds(folder, **common)
+    finally:
+        reporter.close()
+    if parsed.progress != "json":
+        _tell(runs, folder, draw=parsed.draw)
+    return 0
+
+
+def _warn(line: str) -> None:
+    print(f"apart: note: {line}", file=sys.stderr)
 
 
 def _count(name: str, text: str, most: int) -> int:

@@ -108,6 +108,12 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
     return config, loaded
 
 
+def check(config: Config, world: World) -> None:
+    """`UserError` where a complete configuration names what is not there or contradicts itself."""
+    _check_names(config)
+    _check_together(config, world)
+
+
 def _defaults(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """What the method and its networks set; whoever named the network sets the rates."""
     own = METHODS[method].options

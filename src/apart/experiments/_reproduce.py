@@ -6,7 +6,6 @@ import dataclasses
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -19,8 +18,10 @@ from apart.experiments._spec import Condition, Experiment, Record, Results, spre
 from apart.progress import duration
 from apart.runs import store
 from apart.runs.files import read_json, write_bytes
+from apart.runs.lock import NAME as LOCK
 from apart.settings import resolve
-from apart.training import pool, threads
+from apart.training import pool, setup, threads
+from apart.worlds.grid import World
 
 _CURVE = ("env_steps", "n_effective", "mean_reward", "discriminator_accuracy")
 _MOST_ROWS = 80
@@ -33,6 +34,7 @@ class Run(NamedTuple):
     folder: Path
     condition: Condition
     config: Config
+    world: World
 
     @property
     def done(self) -> bool:
@@ -57,7 +59,7 @@ def run_of(condition: Condition, seed: int, steps: int, folder: Path) -> Run:
     options = {**condition.options, "steps": steps, "seed": seed}
     config, world = resolve(condition.world, condition.method, options)
     name = f"{world.name}-{condition.method}-{steps}-{_fingerprint(config)}"
-    return Run(folder / "runs" / name / f"seed-{seed}", condition, config)
+    return Run(folder / "runs" / name / f"seed-{seed}", condition, config, world)
 
 
 def _fingerprint(config: Config) -> str:
@@ -113,11 +115,11 @@ def reproduce(
 
 
 def _train(todo: Sequence[Run], engine: Engine, say: Callable[[str], None]) -> None:
-    commands = {}
     for run in todo:
-        options = {**run.condition.options, "steps": run.config.steps, "seed": run.config.seed}
-        words = pool.command(run.condition.world, run.condition.method, options)
-        commands[run.folder] = [*words, "--out", str(run.folder), "--overwrite"]
+        if not (run.folder / store.CONFIG).exists():
+            with store.claim(run.folder, overwrite=False):
+                setup.write(run.folder, run.config, run.world)
+    commands = {run.folder: pool.command(run.folder) for run in todo}
     board = _Board(todo, say)
     failures = engine(commands, board)
     for path, why in failures.items():
@@ -282,7 +284,7 @@ def _on_ray(
     ray: Any, commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
 ) -> dict[Path, str]:
     train = ray.remote(num_cpus=1, max_retries=2)(_train_elsewhere)
-    waiting = {train.remote(words[1:]): folder for folder, words in commands.items()}
+    waiting = {train.remote((folder / store.CONFIG).read_bytes()): folder for folder in commands}
     failures: dict[Path, str] = {}
     while waiting and not failures:
         (ready,), _ = ray.wait(list(waiting), num_returns=1)
@@ -296,19 +298,19 @@ def _on_ray(
     return failures
 
 
-def _train_elsewhere(words: list[str]) -> dict[str, bytes] | str:
+def _train_elsewhere(config: bytes) -> dict[str, bytes] | str:
     """Train in a temporary folder; the files of the run, or the last line of an error."""
     import subprocess
     import tempfile
 
     with tempfile.TemporaryDirectory() as where:
-        out = Path(where) / "run"
-        at = words.index("--out") + 1
-        command = [sys.executable, *words[:at], str(out), *words[at + 1 :]]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        (Path(where) / store.CONFIG).write_bytes(config)
+        done = subprocess.run(
+            pool.command(Path(where)), capture_output=True, text=True, check=False
+        )
         if done.returncode:
             return done.stderr.strip().split("\n")[-1]
-        return {file.name: file.read_bytes() for file in out.iterdir() if file.is_file()}
+        return {file.name: file.read_bytes() for file in Path(where).iterdir() if file.is_file()}
 
 
 def _receive(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -317,7 +319,8 @@ def _receive(folder: Path, files: Mapping[str, bytes]) -> None:
     shutil.rmtree(half, ignore_errors=True)
     half.mkdir(parents=True)
     for name, content in files.items():
-        (half / Path(name).name).write_bytes(content)
+        if name != LOCK:
+            (half / Path(name).name).write_bytes(content)
     shutil.rmtree(folder, ignore_errors=True)
     half.rename(folder)
 

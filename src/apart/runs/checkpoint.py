@@ -1,32 +1,54 @@
 """Complete training states on disk: safetensors and a manifest with checksums, whole or absent.
 
-Knows arrays by name, not what they mean.
+Knows arrays by name, not what they mean. The newest two are kept. A reader trusts nothing: it
+takes regular files of the expected names and sizes only, and what does not match its checksums
+is passed over for the checkpoint before.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
+from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
 from apart._errors import UserError
-from apart.runs.files import read_json, write_bytes, write_json
+from apart.runs.files import read_bytes, read_json, sync_folder, write_bytes, write_json
 
-FORMAT = 1
+FORMAT: Final = 1
+KEPT: Final = 2
+_NAME: Final = re.compile(r"iteration-(\d{12})\.json")
+_MOST_HEADER: Final = 10_000_000
+
+
+class Saved(NamedTuple):
+    """A checkpoint that was read."""
+
+    arrays: dict[str, np.ndarray[Any, Any]]
+    manifest: dict[str, Any]
+    path: Path
+    passed_over: list[str]  # newer ones that could not be used, a line each
+
+    @property
+    def iteration(self) -> int:
+        """Rounds made before it."""
+        return int(self.manifest["iteration"])
 
 
 def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> Path:
-    """Write a checkpoint below ``folder`` and return its manifest's path.
+    """Write a checkpoint below ``folder``, remove those before the last two; its manifest's path.
 
     The arrays are in place before the manifest appears: a manifest is what makes a checkpoint.
     """
     folder.mkdir(exist_ok=True)
-    plain = {name: np.ascontiguousarray(value) for name, value in arrays.items()}
+    plain = {name: np.asarray(value, order="C") for name, value in arrays.items()}
     stem = f"iteration-{iteration:012d}"
     write_bytes(folder / f"{stem}.safetensors", to_bytes(plain))
     manifest = {
@@ -36,26 +58,81 @@ def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping
         **about,
     }
     write_json(folder / f"{stem}.json", manifest)
+    for old in manifests(folder)[:-KEPT]:
+        remove(old)
     return folder / f"{stem}.json"
 
 
-def load(folder: Path) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
-    """Arrays and manifest of the newest checkpoint in ``folder``, checked against its checksums."""
-    manifests = sorted(folder.glob("iteration-*.json"))
-    if not manifests:
-        raise UserError(f"{folder}: no checkpoint here")
-    manifest = read_json(manifests[-1])
-    path = manifests[-1].with_suffix(".safetensors")
+def manifests(folder: Path) -> list[Path]:
+    """Of all checkpoints below ``folder``, oldest first."""
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+
+
+def remove(manifest: Path) -> None:
+    """The manifest goes first: arrays without one are no checkpoint."""
+    try:
+        manifest.unlink(missing_ok=True)
+        manifest.with_suffix(".safetensors").unlink(missing_ok=True)
+        sync_folder(manifest.parent)
+    except OSError as error:
+        raise UserError(f"{manifest}: cannot be removed ({error.strerror})") from None
+
+
+def load(folder: Path, like: Mapping[str, Any], config_sha256: str) -> Saved | None:
+    """The newest checkpoint that is whole; None when there is none at all.
+
+    Args:
+        folder: where they are.
+        like: arrays (or their shapes) by name: names, types and shapes that must be found.
+        config_sha256: of the configuration that the checkpoint must belong to.
+
+    Raises:
+        UserError: there are checkpoints, but none can be used.
+    """
+    passed_over: list[str] = []
+    for path in reversed(manifests(folder)):
+        try:
+            arrays, manifest = _read(path, like, config_sha256)
+        except UserError as error:
+            passed_over.append(str(error))
+        else:
+            return Saved(arrays, manifest, path, passed_over)
+    if passed_over:
+        raise UserError(f"no usable checkpoint: {'; '.join(passed_over)}")
+    return None
+
+
+def _read(
+    path: Path, like: Mapping[str, Any], config_sha256: str
+) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
+    manifest = read_json(path)
+    arrays_path = path.with_suffix(".safetensors")
     if manifest.get("format") != FORMAT:
         raise UserError(f"{path}: format {manifest.get('format')!r}, this version reads {FORMAT}")
+    match = _NAME.fullmatch(path.name)
+    if match is None or manifest.get("iteration") != int(match.group(1)):
+        raise UserError(f"{path}: the manifest is of another iteration")
+    if manifest.get("config_sha256") != config_sha256:
+        raise UserError(f"{path}: the manifest is of another configuration")
+    most = _MOST_HEADER + sum(_bytes(value) for value in like.values())
     try:
-        with safe_open(path, framework="numpy") as file:
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise UserError(f"{path}: not a readable checkpoint ({error})") from None
+        arrays = from_bytes(read_bytes(arrays_path, most))
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
+        raise UserError(f"{arrays_path}: not a readable checkpoint ({error})") from None
+    for name, value in like.items():
+        found = arrays.get(name)
+        if found is None or found.shape != value.shape or found.dtype != value.dtype:
+            raise UserError(f"{arrays_path}: the array {name} is missing or of another shape")
     if {name: _digest(value) for name, value in arrays.items()} != manifest.get("arrays"):
-        raise UserError(f"{path}: the arrays do not match the manifest's checksums")
+        raise UserError(f"{arrays_path}: the arrays do not match the manifest's checksums")
     return arrays, manifest
+
+
+def _bytes(value: Any) -> int:
+    size: int = math.prod(value.shape) * np.dtype(value.dtype).itemsize
+    return size
 
 
 def _digest(value: np.ndarray[Any, Any]) -> str:

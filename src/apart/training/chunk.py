@@ -31,6 +31,7 @@ class Program(NamedTuple):
     init: Callable[[Array, Hyper], TrainState]
     chunk: Callable[[TrainState, Hyper, Array], TrainState]
     evaluate: Callable[[TrainState, Hyper], Evaluation]
+    finite: Callable[[TrainState], Array]  # [] bool: all parameters are
 
 
 def program(world: World, config: Config) -> Program:
@@ -63,7 +64,14 @@ def _program(key: _Key) -> Program:
         init=jax.jit(parts.init),
         chunk=jax.jit(chunk, donate_argnums=0),
         evaluate=jax.jit(parts.evaluate),
+        finite=jax.jit(_finite),
     )
+
+
+def _finite(state: TrainState) -> Array:
+    leaves = jax.tree.leaves((state.q, state.discriminator))
+    floats = [leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    return jnp.stack([jnp.isfinite(leaf).all() for leaf in floats]).all()
 
 
 class Parts:
@@ -180,7 +188,6 @@ class Parts:
             horizon=self.config.horizon,
             epsilon=self.config.evaluation_epsilon,
             key=jax.random.fold_in(state.key, -1 - state.iteration),
-            finite=jnp.isfinite(logits).all() & jnp.isfinite(q).all(),
         )
 
     def _follow(self, state: TrainState) -> TrainState:

@@ -26,7 +26,6 @@ class Evaluation(NamedTuple):
     accuracy_per_step: Array  # [T]
     trajectories: Array  # [K, T + 1] states
     last_probability: Array  # [K] q(z | s_T)
-    finite: Array  # [] bool: all parameters are finite
 
 
 def evaluate(
@@ -39,7 +38,6 @@ def evaluate(
     horizon: int,
     epsilon: float,
     key: Key,
-    finite: Array,
 ) -> Evaluation:
     """Play every skill once and measure; ties between actions go to the lowest index.
 
@@ -52,7 +50,6 @@ def evaluate(
         horizon: T.
         epsilon: probability of a random action (0: greedy).
         key: used only when ``epsilon`` is not 0.
-        finite: whether all parameters are (passed through).
     """
     n_states, _, n_skills = q.shape
     skills = jnp.arange(n_skills)
@@ -78,7 +75,6 @@ def evaluate(
         accuracy_per_step=correct.mean(axis=0),
         trajectories=trajectories,
         last_probability=jnp.exp(log_posterior),
-        finite=finite,
     )
 
 

@@ -11,9 +11,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
-from apart._config import flag
 from apart._errors import RunInterrupted
 from apart.training import threads
 from apart.training.signals import stop_signals
@@ -22,20 +22,10 @@ Name = TypeVar("Name", bound=Hashable)
 Watcher = Callable[[Name, Mapping[str, Any] | None], None]
 
 
-def command(world: str, method: str, options: Mapping[str, Any]) -> list[str]:
-    """The words of a child that trains one run on one thread and tells its progress."""
-    words = [sys.executable, "-m", "apart", "train", world, "--method", method]
-    for name, value in options.items():
-        words += _spell(name, value)
-    return [*words, "--progress", "json", "--no-draw", "--threads", "1"]
-
-
-def _spell(name: str, value: Any) -> list[str]:
-    if isinstance(value, bool):
-        return [flag(name) if value else flag(name).replace("--", "--no-", 1)]
-    if isinstance(value, tuple | list):
-        return [flag(name), ",".join(map(str, value))]
-    return [flag(name), str(value)]
+def command(folder: Path, *words: str) -> list[str]:
+    """The words of a child that goes on with the run in ``folder`` and tells its progress."""
+    told = ["--progress", "json", "--no-draw", "--threads", "1"]
+    return [sys.executable, "-m", "apart", "resume", str(folder), *told, *words]
 
 
 def run(commands: Mapping[Name, list[str]], watch: Watcher[Name]) -> dict[Name, str]:

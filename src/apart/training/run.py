@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import platform
 import resource
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -22,15 +22,18 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 from apart.progress import Listener, Progress
 from apart.runs import checkpoint, store
+from apart.runs.lock import Lock
 from apart.settings import resolve
-from apart.training import threads
+from apart.training import setup, threads
 from apart.training.chunk import program
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.signals import stop_signals
-from apart.training.state import TrainState, hyper_of, to_arrays
+from apart.training.state import TrainState, by_name, from_arrays, hyper_of, to_arrays
 from apart.worlds.grid import World, random_walk_skills
 
 _SLICE_SECONDS = 0.5
+_SAVE_SECONDS = 60.0  # at least, between two checkpoints
+_SAVE_SHARE = 0.01  # at most, of the time
 
 
 def train(
@@ -57,17 +60,75 @@ def train(
     Raises:
         UserError: wrong input; nothing was written.
         RunInterrupted: SIGINT or SIGTERM; the state was saved.
-        NonFinite: the numbers overflowed.
+        NonFinite: the numbers overflowed; the last good checkpoint is kept.
     """
     config, loaded = resolve(world, method, options)
     folder = (
         Path(out) if out else store.default_folder(config.world, method) / f"seed-{config.seed}"
     )
-    refuse = store.refusal(folder, overwrite)
-    if refuse:
-        raise UserError(refuse)
-    with jax.default_device(_device(device)), stop_signals() as stop:
-        return _Training(config, loaded, store.Writer(folder, overwrite), stop, listener).run()
+    with (
+        jax.default_device(_device(device)),
+        stop_signals() as stop,
+        store.claim(folder, overwrite),
+    ):
+        setup.write(folder, config, loaded)
+        return _Training(config, loaded, store.Writer(folder), stop, listener).run(None)
+
+
+def resume(
+    path: str | Path,
+    *,
+    steps: int | None = None,
+    device: str | None = None,
+    listener: Listener | None = None,
+    warn: Callable[[str], None] = lambda text: warnings.warn(text, stacklevel=3),
+) -> store.Run:
+    """Go on with the run in ``path``; it ends with the bits of one that never stopped.
+
+    Args:
+        path: the folder of one seed.
+        steps: train to so many environment steps instead; where rates depend on the length of the
+            run, that is refused.
+        device: as in `train`.
+        listener: as in `train`.
+        warn: called with a line for everything that may change the bits or was passed over.
+
+    Raises:
+        UserError: no run that can go on; nothing was changed.
+        RunInterrupted: SIGINT or SIGTERM; the state was saved.
+        NonFinite: as in `train`.
+    """
+    folder = setup.folder_of_run(path)
+    with (
+        jax.default_device(_device(device)),
+        stop_signals() as stop,
+        Lock(folder),
+    ):
+        plan = setup.read(folder, steps)
+        if plan.finished:
+            return store.load(folder)
+        like = _shapes(plan.config, plan.world)
+        saved = checkpoint.load(folder / store.CHECKPOINTS, like, plan.sha256)
+        for line in setup.differences(saved, _versions()["versions"], threads.in_use()):
+            warn(f"{folder}: {line}")
+        if plan.longer:
+            setup.write(folder, plan.config, plan.world)
+        writer = store.Writer(folder)
+        at = saved.iteration if saved else -1
+        for path in checkpoint.manifests(folder / store.CHECKPOINTS):
+            if saved is None or path > saved.path:
+                checkpoint.remove(path)  # passed over; it must not stand in the way of new ones
+        setup.cut_back(writer, plan.config, at)
+        (folder / store.SUMMARY).unlink(missing_ok=True)
+        return _Training(plan.config, plan.world, writer, stop, listener).run(saved)
+
+
+def _shapes(config: Config, world: World) -> dict[str, Any]:
+    """Names, types and shapes of a training state, without making one."""
+    init = program(world, config).init
+    state = jax.eval_shape(init, jnp.uint32(0), hyper_of(config))
+    plain = state._replace(key=jax.eval_shape(jax.random.key_data, state.key))
+    return by_name(plain)
 
 
 class _Training:
@@ -88,48 +149,82 @@ class _Training:
         self.first_full_at: int | None = None
         self.n_rows = 0
         self.n_effective = 0
+        self.began_at = 0  # iteration in which this process began
         self.train_seconds = 0.0
-        self.began = time.perf_counter()
+        self.compile_seconds = 0.0
+        self.earlier = {"wall_seconds": 0.0, "train_seconds": 0.0, "compile_seconds": 0.0}
+        self.began = self.saved_at = time.perf_counter()
+        self.save_seconds = 0.0
+        self.last_good: Path | None = None
 
-    def run(self) -> store.Run:
-        self.writer.config(_about(self.config, self.world))
+    def run(self, saved: checkpoint.Saved | None) -> store.Run:
+        """Train from the start, or from where ``saved`` is, to the end."""
         began = time.perf_counter()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
+        if saved is not None:
+            state = from_arrays(state, saved.arrays)
+            self._go_on(saved)
         state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
         evaluation = self._evaluate(state)
-        compile_seconds = time.perf_counter() - began
-        self.began = time.perf_counter()
-        iteration, total = 0, self.config.iterations
-        self._record(iteration, evaluation, final=False)
+        self.compile_seconds = time.perf_counter() - began
+        self.began = self.saved_at = time.perf_counter()
+        iteration, total = int(state.iteration), self.config.iterations
+        if saved is None:
+            self._record(iteration, evaluation, final=False)
         while iteration < total:
-            due = min(iteration + self.config.evaluate_iterations, total)
+            due = self.config.next_evaluation(iteration)
             state = self._advance(state, iteration, due)
             iteration = int(state.iteration)
             if iteration < due:
                 self._interrupt(state, iteration)
             evaluation = self._evaluate(state)
-            self._check_finite(iteration, evaluation)
             self._record(iteration, evaluation, final=iteration == total)
+            if iteration < total:
+                self._save_if_due(state, iteration)
         self._save(state, iteration)
         self.writer.skills(_skills(self.world, evaluation))
-        self.writer.summary(self._summary(iteration, compile_seconds))
+        self.writer.summary(self._summary(iteration))
         return store.load(self.writer.path)
+
+    def _go_on(self, saved: checkpoint.Saved) -> None:
+        """What the host knew when ``saved`` was written; its rows are in the metrics."""
+        self.began_at, self.last_good = saved.iteration, saved.path
+        times = saved.manifest.get("seconds", {})
+        self.earlier = {name: float(times.get(name, 0.0)) for name in self.earlier}
+        rows = store.read_metrics(self.writer.path)
+        self.n_rows = len(rows)
+        if rows:
+            self.n_effective = int(rows[-1]["n_effective"])
+        full = [int(r["env_steps"]) for r in rows if r["n_effective"] == self.n_available]
+        self.first_full_at = full[0] if full else None
 
     def _advance(self, state: TrainState, iteration: int, due: int) -> TrainState:
         """Train to iteration ``due`` in slices short enough to show progress and to be stopped.
 
         The length of a slice is an argument of the compiled chunk: it does not touch the bits.
+        Every slice is checked for non-finite numbers before it can be saved.
         """
         while iteration < due and not self.stop():
-            speed = iteration / self.train_seconds if self.train_seconds else 0.0
+            made = iteration - self.began_at
+            speed = made / self.train_seconds if self.train_seconds else 0.0
             n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 1))
             began = time.perf_counter()
             state = self.program.chunk(state, self.hyper, jnp.int32(n))
-            state.iteration.block_until_ready()
+            finite = bool(self.program.finite(state))
             self.train_seconds += time.perf_counter() - began
             iteration += n
+            if not finite:
+                self._not_finite(iteration)
             self.listener(self._progress(iteration))
+            if iteration < due:
+                self._save_if_due(state, iteration)
         return state
+
+    def _save_if_due(self, state: TrainState, iteration: int) -> None:
+        """Only where the row of an evaluation in this very round has been written."""
+        pause = max(_SAVE_SECONDS, self.save_seconds / _SAVE_SHARE)
+        if time.perf_counter() - self.saved_at > pause:
+            self._save(state, iteration)
 
     def _evaluate(self, state: TrainState) -> Evaluation:
         on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
@@ -152,7 +247,7 @@ class _Training:
             "updates": self._updates(iteration),
             "n_effective": self.n_effective,
             "n_available": self.n_available,
-            "wall_seconds": round(self._wall(), 3),
+            "wall_seconds": self._seconds()["wall_seconds"],
         }
         for name in (
             "mean_reward",
@@ -166,13 +261,13 @@ class _Training:
             row[f"reward_q{round(100 * quantile)}"] = f"{float(value):.6g}"
         return row
 
-    def _check_finite(self, iteration: int, evaluation: Evaluation) -> None:
-        if not evaluation.finite:
-            raise NonFinite(
-                f"{self.writer.path}: parameters became non-finite before step "
-                f"{iteration * self.config.collection:,}; lower --learning-rate or "
-                "--discriminator-learning-rate (no checkpoint was written)"
-            )
+    def _not_finite(self, iteration: int) -> NoReturn:
+        good = f"the last good checkpoint is {self.last_good}" if self.last_good else ""
+        raise NonFinite(
+            f"{self.writer.path}: parameters became non-finite before step "
+            f"{iteration * self.config.collection:,}; lower --learning-rate or "
+            f"--discriminator-learning-rate ({good or 'no checkpoint had been written yet'})"
+        )
 
     def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
         self._save(state, iteration)
@@ -183,30 +278,45 @@ class _Training:
         )
 
     def _save(self, state: TrainState, iteration: int) -> None:
-        about = {"config_sha256": self.config.fingerprint(), "threads": threads.in_use()}
+        began = time.perf_counter()
+        self.writer.sync()
+        about = {
+            "config_sha256": self.config.fingerprint(),
+            "threads": threads.in_use(),
+            "seconds": self._seconds(),
+            **_versions(),
+        }
         folder = self.writer.path / store.CHECKPOINTS
-        checkpoint.save(folder, iteration, to_arrays(state), {**about, **_versions()})
+        self.last_good = checkpoint.save(folder, iteration, to_arrays(state), about)
+        self.saved_at = time.perf_counter()
+        self.save_seconds = self.saved_at - began
+
+    def _seconds(self) -> dict[str, float]:
+        """Of this process and those before it."""
+        now = {
+            "wall_seconds": time.perf_counter() - self.began,
+            "train_seconds": self.train_seconds,
+            "compile_seconds": self.compile_seconds,
+        }
+        return {name: round(value + self.earlier[name], 3) for name, value in now.items()}
 
     def _progress(self, iteration: int) -> Progress:
-        steps = iteration * self.config.collection
+        collection = self.config.collection
+        here = time.perf_counter() - self.began
         return Progress(
-            env_steps=steps,
-            total_steps=self.config.iterations * self.config.collection,
+            env_steps=iteration * collection,
+            total_steps=self.config.iterations * collection,
             n_effective=self.n_effective,
             n_available=self.n_available,
-            steps_per_second=steps / self._wall(),
+            steps_per_second=(iteration - self.began_at) * collection / max(here, 1e-9),
         )
-
-    def _wall(self) -> float:
-        """Seconds since compilation: training, evaluation and files."""
-        return time.perf_counter() - self.began
 
     def _updates(self, iteration: int) -> int:
         return iteration * self.config.updates_per_episode
 
-    def _summary(self, iteration: int, compile_seconds: float) -> dict[str, Any]:
-        c = self.config
-        env_steps, wall = iteration * c.collection, self._wall()
+    def _summary(self, iteration: int) -> dict[str, Any]:
+        c, seconds = self.config, self._seconds()
+        env_steps = iteration * c.collection
         return {
             "world": c.world,
             "method": c.method,
@@ -217,10 +327,8 @@ class _Training:
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
-            "wall_seconds": round(wall, 3),
-            "train_seconds": round(self.train_seconds, 3),
-            "env_steps_per_second": round(env_steps / wall, 1),
-            "compile_seconds": round(compile_seconds, 3),
+            **seconds,
+            "env_steps_per_second": round(env_steps / max(seconds["wall_seconds"], 1e-9), 1),
             "peak_rss_mb": peak_rss_mb(),
             "version": __version__,
         }
@@ -243,17 +351,6 @@ def _detail(env_steps: int, evaluation: Evaluation) -> dict[str, Any]:
         "env_steps": env_steps,
         "accuracy_per_step": [round(float(x), 4) for x in evaluation.accuracy_per_step],
         "visits_per_step": [np.stack(pair, 1).tolist() for pair in visits],
-    }
-
-
-def _about(config: Config, world: World) -> dict[str, Any]:
-    return {
-        "config": dataclasses.asdict(config),
-        "config_sha256": config.fingerprint(),
-        "map": world.text.split("\n"),
-        "device": str(jnp.zeros(()).devices().pop().platform),
-        "threads": threads.in_use(),
-        **_versions(),
     }
 
 

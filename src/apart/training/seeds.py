@@ -6,15 +6,17 @@ seed's bits cannot depend on its neighbours, because it has none in its process.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from apart._errors import UserError
 from apart.progress import Listener, Progress
 from apart.runs import store
+from apart.runs.lock import Lock
 from apart.settings import resolve
-from apart.training import pool
+from apart.training import pool, setup
 
 
 def train_seeds(
@@ -37,22 +39,56 @@ def train_seeds(
     """
     if seeds < 1:
         raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")
-    config, _ = resolve(world, method, {**options, "seed": seed})
+    config, loaded = resolve(world, method, {**options, "seed": seed})
     resolve(world, method, {**options, "seed": seed + seeds - 1})
     folder = Path(out) if out else store.default_folder(config.world, method)
-    refuse = store.refusal(folder, overwrite)
-    if refuse:
-        raise UserError(refuse)
-    store.claim(folder, overwrite)
-    names = range(seed, seed + seeds)
-    words = pool.command(world, method, options) + (["--device", device] if device else [])
-    sums = _Sums(config.iterations * config.collection * seeds, listener or (lambda _: None))
-    failures = pool.run(
-        {n: [*words, "--seed", str(n), "--out", str(folder / f"seed-{n}")] for n in names}, sums
-    )
-    for number, why in failures.items():
-        raise UserError(f"seed {number}: {why}")
-    runs = [store.load(folder / f"seed-{n}") for n in names]
+    with store.claim(folder, overwrite):
+        folders = [folder / f"seed-{n}" for n in range(seed, seed + seeds)]
+        for n, path in enumerate(folders, seed):
+            with store.claim(path, overwrite):
+                setup.write(path, dataclasses.replace(config, seed=n), loaded)
+        return _finish(folder, folders, None, device, listener)
+
+
+def resume_seeds(
+    path: str | Path,
+    *,
+    steps: int | None = None,
+    device: str | None = None,
+    listener: Listener | None = None,
+) -> list[store.Run]:
+    """Go on with every unfinished run of the set in ``path``; all its runs, finished.
+
+    Raises:
+        UserError: no set of runs, or a child failed (its last line is the message).
+        RunInterrupted: SIGINT or SIGTERM; the children have saved.
+    """
+    folder = Path(path)
+    folders = store.seed_folders(folder)
+    if not folders:
+        raise UserError(f"{folder}: no run and no set of runs here")
+    with Lock(folder):
+        return _finish(folder, folders, steps, device, listener)
+
+
+def _finish(
+    folder: Path,
+    folders: Sequence[Path],
+    steps: int | None,
+    device: str | None,
+    listener: Listener | None,
+) -> list[store.Run]:
+    plans = {path: setup.read(path, steps) for path in folders}
+    words = ["--steps", str(steps)] if steps else []
+    words += ["--device", device] if device else []
+    todo = {path: pool.command(path, *words) for path, plan in plans.items() if not plan.finished}
+    if todo:
+        (folder / store.SUMMARY).unlink(missing_ok=True)
+    total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
+    failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
+    for path, why in failures.items():
+        raise UserError(f"{path.name}: {why}")
+    runs = [store.load(path) for path in folders]
     store.write_aggregate(folder, runs)
     return runs
 
@@ -62,13 +98,13 @@ class _Sums:
 
     def __init__(self, total: int, listener: Listener) -> None:
         self._total, self._listener = total, listener
-        self._latest: dict[int, Mapping[str, Any]] = {}
+        self._latest: dict[Path, Mapping[str, Any]] = {}
 
-    def __call__(self, number: int, progress: Mapping[str, Any] | None) -> None:
+    def __call__(self, path: Path, progress: Mapping[str, Any] | None) -> None:
         if progress is None:  # it ended: its steps count, its speed does not
-            self._latest[number] = {**self._latest.get(number, {}), "steps_per_second": 0.0}
+            self._latest[path] = {**self._latest.get(path, {}), "steps_per_second": 0.0}
             return
-        self._latest[number] = progress
+        self._latest[path] = progress
         known = [p for p in self._latest.values() if "n_effective" in p]
         self._listener(
             Progress(

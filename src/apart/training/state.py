@@ -54,18 +54,19 @@ def hyper_of(config: Config) -> Hyper:
 
 def to_arrays(state: TrainState) -> dict[str, Any]:
     """The state as NumPy arrays by name (``q.adam.mu``, ...); keys as their raw data."""
-    plain = state._replace(key=jax.random.key_data(state.key))
-    leaves, _ = jax.tree_util.tree_flatten_with_path(plain)
-    return {
-        jax.tree_util.keystr(path, simple=True, separator="."): np.asarray(leaf)
-        for path, leaf in leaves
-    }
+    plain = by_name(state._replace(key=jax.random.key_data(state.key)))
+    return {name: np.asarray(leaf) for name, leaf in plain.items()}
+
+
+def by_name(tree: Any) -> dict[str, Any]:
+    """The leaves of ``tree`` by their path."""
+    leaves, _ = jax.tree_util.tree_flatten_with_path(tree)
+    return {jax.tree_util.keystr(path, simple=True, separator="."): leaf for path, leaf in leaves}
 
 
 def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
     """The state whose `to_arrays` is ``arrays``; ``like`` gives the structure."""
     plain = like._replace(key=jax.random.key_data(like.key))
-    leaves, tree = jax.tree_util.tree_flatten_with_path(plain)
-    names = [jax.tree_util.keystr(path, simple=True, separator=".") for path, _ in leaves]
-    state: TrainState = jax.tree_util.tree_unflatten(tree, [jnp.asarray(arrays[n]) for n in names])
+    leaves = [jnp.asarray(arrays[name]) for name in by_name(plain)]
+    state: TrainState = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(plain), leaves)
     return state._replace(key=jax.random.wrap_key_data(state.key))

@@ -1,0 +1,58 @@
+"""One process writes a run folder. The lock dies with the process that holds it (flock)."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from apart._errors import UserError
+
+try:
+    import fcntl
+except ImportError:  # pragma: no cover - no such locks on this system: nothing is promised there
+    fcntl = None  # type: ignore[assignment]
+
+NAME: Final = ".lock"
+
+
+class Lock:
+    """Holds ``folder``, which exists, until closed; `UserError` says who else has it."""
+
+    def __init__(self, folder: Path) -> None:
+        path = folder / NAME
+        try:
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            self._descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o644)
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
+        try:
+            if fcntl is not None:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            owner = os.read(self._descriptor, 200).decode("utf-8", "replace").strip()
+            os.close(self._descriptor)
+            raise UserError(
+                f"{folder} is in use by {owner or 'another process'}; wait for it or choose "
+                "another folder"
+            ) from None
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others have the folder."""
+        os.ftruncate(self._descriptor, 0)
+        os.close(self._descriptor)

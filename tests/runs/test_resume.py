@@ -1,0 +1,386 @@
+"""A run that was stopped, however rudely, ends with the bits of one that never was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import apart
+from apart._errors import NonFinite, RunInterrupted, UserError
+from apart.cli import main
+from apart.runs import checkpoint, files, store
+from apart.runs.lock import Lock
+from apart.training import run as host
+
+WORLD = apart.parse_map("S..\n.#.\n...", "ring")
+SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
+CASES = {
+    "apart": {"method": "apart", "buffer": 200},
+    "apart_plus": {"method": "apart_plus"},
+    "apart_logits": {"method": "apart_logits", "buffer": 90},
+    "several": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
+    "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4, "evaluation_epsilon": 0.2},
+    "mlp": {"method": "diayn", "network": "mlp", "hidden": (8,), "buffer": 200},
+}
+
+
+def result(path):
+    """Everything that must be equal: all but the clock."""
+    newest = checkpoint.manifests(path / store.CHECKPOINTS)[-1]
+    arrays = load_file(newest.with_suffix(".safetensors"))
+    with (path / store.METRICS).open(newline="") as file:
+        rows = [{k: v for k, v in r.items() if k != "wall_seconds"} for r in csv.DictReader(file)]
+    return {
+        "iteration": newest.name,
+        "arrays": {name: value.tobytes() for name, value in arrays.items()},
+        "metrics": rows,
+        "details": (path / store.DETAILS).read_bytes(),
+        "skills": (path / store.SKILLS).read_bytes(),
+        "config": (path / store.CONFIG).read_bytes(),
+        "first_full_at": json.loads((path / store.SUMMARY).read_text())["first_full_at"],
+    }
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """The result of a case that was never stopped, trained once."""
+    known = {}
+
+    def of(case, **more):
+        key = (case, *sorted(more.items()))
+        if key not in known:
+            path = tmp_path_factory.mktemp(case) / "run"
+            apart.train(WORLD, out=path, **{**SMALL, **CASES[case], **more})
+            known[key] = result(path)
+        return known[key]
+
+    return of
+
+
+def stopping_after(n, number=signal.SIGINT):
+    """A listener that sends this process a signal at the n-th slice."""
+    seen = 0
+
+    def listen(progress):
+        nonlocal seen
+        seen += 1
+        if seen == n:
+            os.kill(os.getpid(), number)
+
+    return listen
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stopped_twice_and_resumed_it_ends_the_same(case, tmp_path, unbroken, monkeypatch):
+    monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)  # one round a slice
+    path = tmp_path / "run"
+    with pytest.raises(RunInterrupted) as stopped:
+        apart.train(WORLD, out=path, listener=stopping_after(7), **{**SMALL, **CASES[case]})
+    assert stopped.value.signal_number == signal.SIGINT
+    assert not (path / store.SUMMARY).exists()
+    with pytest.raises(RunInterrupted):
+        apart.resume(path, listener=stopping_after(12, signal.SIGTERM))
+    done = apart.resume(path)
+    assert result(path) == unbroken(case)
+    assert done.n_effective == apart.load(path).n_effective
+
+
+def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, capsys):
+    path = tmp_path / "run"
+    apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
+    before = (path / store.SUMMARY).read_bytes()
+    assert apart.resume(path).path == path
+    assert main(["resume", str(path)]) == 0
+    assert "finished already" in capsys.readouterr().out
+    assert (path / store.SUMMARY).read_bytes() == before
+
+
+def test_longer_training_goes_on_and_equals_a_long_run(tmp_path, unbroken):
+    path = tmp_path / "run"
+    apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
+    done = apart.resume(path, steps=2000)
+    assert done.summary["env_steps"] == 2004
+    assert result(path) == unbroken("apart", steps=2000)
+    with pytest.raises(UserError, match="was started for 2000 steps already"):
+        apart.resume(path, steps=100)
+
+
+def test_falling_rates_cannot_be_stretched(tmp_path):
+    path = tmp_path / "run"
+    apart.train(WORLD, out=path, **{**SMALL, **CASES["apart_plus"]})
+    with pytest.raises(UserError, match=r"fall towards step 1200.*train anew"):
+        apart.resume(path, steps=2000)
+
+
+def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
+    map_file = tmp_path / "ring.txt"
+    map_file.write_text(WORLD.text)
+    words = [str(map_file), "--method", "diayn", "--seeds", "3", "--no-draw", "--steps", "1200"]
+    words += "--skills 5 --horizon 6 --batch 16 --buffer 200 --evaluate-every 96".split()
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    assert main(["train", *words, "--out", str(whole)]) == 0
+    assert main(["train", *words, "--out", str(broken)]) == 0
+    # As if killed: one seed not begun, one in the middle, one done; no aggregate.
+    (broken / store.SUMMARY).unlink()
+    for n in (1, 2):
+        (broken / f"seed-{n}" / store.SUMMARY).unlink()
+        (broken / f"seed-{n}" / store.SKILLS).unlink()
+    for name in (store.METRICS, store.DETAILS):
+        (broken / "seed-1" / name).unlink()
+    for path in checkpoint.manifests(broken / "seed-1" / store.CHECKPOINTS):
+        checkpoint.remove(path)
+    capsys.readouterr()
+    assert main(["resume", str(broken), "--no-draw"]) == 0
+    assert "mean of 3 seeds" in capsys.readouterr().out
+    for n in range(3):
+        assert result(broken / f"seed-{n}") == result(whole / f"seed-{n}")
+    strip = ("wall_seconds", "train_seconds", "compile_seconds", "env_steps_per_second")
+    sets = [json.loads((p / store.SUMMARY).read_text()) for p in (whole, broken)]
+    for one in sets:
+        for summary in one["runs"]:
+            for name in (*strip, "peak_rss_mb"):
+                del summary[name]
+    assert sets[0] == sets[1]
+
+
+# Killed in the middle -----------------------------------------------------------------------------
+
+KILLED = """
+import os, sys
+import apart
+from apart.runs import files
+from apart.training import run as host
+at, phase, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
+host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
+count = 0
+def wrap(module, name):
+    plain = getattr(module, name)
+    def wrapped(*arguments, **named):
+        global count
+        count += 1
+        if count == at and phase == "before":
+            os.kill(os.getpid(), 9)
+        found = plain(*arguments, **named)
+        if count == at and phase == "after":
+            os.kill(os.getpid(), 9)
+        return found
+    setattr(module, name, wrapped)
+for name in ("fsync", "replace", "unlink", "open"):
+    wrap(os, name)
+import json
+options = json.loads(sys.argv[4])
+world = apart.parse_map(options.pop("map"), "ring")
+if os.path.exists(os.path.join(path, "config.json")):
+    apart.resume(path)
+else:
+    apart.train(world, out=path, overwrite=True, **options)
+print("DONE", count)
+"""
+
+
+def killed(at, phase, path, case):
+    options = {**SMALL, **CASES[case], "map": WORLD.text, "steps": 240, "evaluate_every": 24}
+    words = [sys.executable, "-c", KILLED, str(at), phase, str(path), json.dumps(options)]
+    environment = {**os.environ, "PJRT_NPROC": "1"}
+    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.parametrize("case", ["apart", "apart_plus"])
+def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path, unbroken):
+    """Kill -9 before or after file operations of all kinds, again and again on one run."""
+    rng = np.random.default_rng(len(case))
+    path = tmp_path / "run"
+    deaths = 0
+    for _ in range(8):
+        done = killed(int(rng.integers(20, 150)), rng.choice(["before", "after"]), path, case)
+        assert done.returncode in (-9, 0), done.stderr
+        deaths += done.returncode == -9
+        if (path / store.SUMMARY).exists():
+            break
+    apart.resume(path) if (path / store.CONFIG).exists() else apart.train(
+        WORLD,
+        out=path,
+        overwrite=True,
+        **{**SMALL, **CASES[case], "steps": 240, "evaluate_every": 24},
+    )
+    assert deaths >= 3
+    assert result(path) == unbroken(case, steps=240, evaluate_every=24)
+
+
+# Damage -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A run with two checkpoints, stopped in the middle."""
+    monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(host, "_SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(host, "_SAVE_SHARE", 1e9)
+    path = tmp_path / "stopped"
+    with pytest.raises(RunInterrupted):
+        apart.train(WORLD, out=path, listener=stopping_after(60), **{**SMALL, **CASES["apart"]})
+    assert len(checkpoint.manifests(path / store.CHECKPOINTS)) == 2
+    return path
+
+
+def newest(path):
+    return checkpoint.manifests(path / store.CHECKPOINTS)[-1]
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(bytes(data))
+
+
+DAMAGE = {
+    "a flipped bit": lambda p: flip(newest(p).with_suffix(".safetensors")),
+    "a short file": lambda p: os.truncate(newest(p).with_suffix(".safetensors"), 200),
+    "an empty file": lambda p: os.truncate(newest(p).with_suffix(".safetensors"), 0),
+    "no arrays": lambda p: newest(p).with_suffix(".safetensors").unlink(),
+    "a torn manifest": lambda p: os.truncate(newest(p), 40),
+    "another format": lambda p: newest(p).write_text('{"format": 99}'),
+    "a link": lambda p: (
+        newest(p).unlink(),
+        newest(p).with_name("iteration-999999999999.json").symlink_to("/etc/passwd"),
+    ),
+    "a pipe": lambda p: os.mkfifo(p / store.CHECKPOINTS / "iteration-999999999999.json"),
+    "a huge shape": lambda p: (
+        newest(p)
+        .with_suffix(".safetensors")
+        .write_bytes(
+            (head := b'{"x":{"dtype":"F32","shape":[99999999999],"data_offsets":[0,4]}}')
+            .__len__()
+            .to_bytes(8, "little")
+            + head
+            + b"1234"
+        )
+    ),
+    "swapped arrays": lambda p: (
+        newest(p)
+        .with_suffix(".safetensors")
+        .write_bytes(
+            checkpoint.manifests(p / store.CHECKPOINTS)[0].with_suffix(".safetensors").read_bytes()
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_checkpoint_is_passed_over_and_said(damage, stopped, unbroken):
+    DAMAGE[damage](stopped)
+    said = []
+    apart.resume(stopped, warn=said.append)
+    assert result(stopped) == unbroken("apart")
+    if damage != "a link":
+        assert any("passed over" in line for line in said), said
+
+
+def test_without_any_whole_checkpoint_it_says_so_and_changes_nothing(stopped):
+    for path in checkpoint.manifests(stopped / store.CHECKPOINTS):
+        flip(path.with_suffix(".safetensors"))
+    before = {p: p.read_bytes() for p in stopped.rglob("*") if p.is_file() and p.name != ".lock"}
+    with pytest.raises(UserError, match="no usable checkpoint"):
+        apart.resume(stopped)
+    assert before == {p: p.read_bytes() for p in before}
+
+
+def test_a_torn_row_is_dropped(stopped, unbroken):
+    with (stopped / store.METRICS).open("ab") as file:
+        file.write(b"99999,12,3")
+    apart.resume(stopped)
+    assert result(stopped) == unbroken("apart")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda c: c["config"].update(skills=7), "does not match its checksum"),
+        (lambda c: c["config"].update(skills=-7), "--skills: -7 is outside"),
+        (lambda c: c["config"].update(reward="none"), "unknown reward"),
+        (lambda c: c["config"].pop("batch"), "batch is missing"),
+        (lambda c: c["config"].update(extra=1), "unknown option 'extra'"),
+        (lambda c: c.update(map=["..", "S"]), "make all lines equally long"),
+        (lambda c: c.update(map=[1]), "the map is not lines of text"),
+        (lambda c: c.update(config=[]), "not the configuration of a run"),
+    ],
+)
+def test_an_edited_configuration_is_refused(stopped, change, message):
+    stored = json.loads((stopped / store.CONFIG).read_text())
+    change(stored)
+    (stopped / store.CONFIG).write_text(json.dumps(stored))
+    with pytest.raises(UserError, match=message):
+        apart.resume(stopped)
+
+
+def test_other_versions_and_threads_are_said(stopped):
+    manifest = json.loads(newest(stopped).read_text())
+    manifest["versions"]["jax"], manifest["threads"] = "0.0.1", 77
+    newest(stopped).write_text(json.dumps(manifest))
+    said = []
+    apart.resume(stopped, warn=said.append)
+    assert any("saved with jax 0.0.1" in line for line in said)
+    assert any("saved with 77 threads" in line for line in said)
+
+
+def test_two_processes_cannot_write_one_run(stopped):
+    with Lock(stopped), pytest.raises(UserError, match=f"in use by process {os.getpid()} on"):
+        apart.resume(stopped)
+    with Lock(stopped), pytest.raises(UserError, match="in use by process"):
+        apart.train(WORLD, out=stopped, overwrite=True, **{**SMALL, **CASES["apart"]})
+    assert (stopped / store.CONFIG).exists()
+
+
+def test_the_lock_of_a_dead_process_is_recovered(stopped, unbroken):
+    code = (
+        "import os, pathlib; from apart.runs.lock import Lock; "
+        f"Lock(pathlib.Path({str(stopped)!r})); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    apart.resume(stopped)
+    assert result(stopped) == unbroken("apart")
+
+
+@pytest.mark.parametrize("operation", ["fsync", "replace", "open"])
+def test_a_full_disk_leaves_the_last_checkpoint(stopped, unbroken, monkeypatch, operation):
+    before = [p.name for p in checkpoint.manifests(stopped / store.CHECKPOINTS)]
+    plain, calls = getattr(os, operation), []
+
+    def full(*arguments, **named):
+        calls.append(arguments)
+        if len(calls) > 6:
+            raise OSError(28, "No space left on device")
+        return plain(*arguments, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(files.os, operation, full)
+        with pytest.raises(UserError, match="No space left on device"):
+            apart.resume(stopped)
+    assert checkpoint.manifests(stopped / store.CHECKPOINTS)
+    assert before
+    apart.resume(stopped)
+    assert result(stopped) == unbroken("apart")
+
+
+def test_numbers_that_overflow_stop_the_run_within_a_slice(tmp_path, capsys):
+    path = tmp_path / "run"
+    options = {**SMALL, **CASES["apart"], "learning_rate": 900.0, "discount": 1.0}
+    options |= {"q_rule": "plain", "steps": 120_000, "bootstrap_last": True}
+    with pytest.raises(NonFinite, match="non-finite before step"):
+        apart.train(WORLD, out=path, **options)
+    assert not (path / store.SUMMARY).exists()
+
+
+def test_a_save_costs_little(stopped):
+    manifest = json.loads(newest(stopped).read_text())
+    assert set(manifest) >= {"format", "config_sha256", "threads", "versions", "arrays", "seconds"}
+    assert Path(newest(stopped)).with_suffix(".safetensors").stat().st_size < 100_000
