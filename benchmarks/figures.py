@@ -87,7 +87,7 @@ def pixels() -> None:
     axes[0].text(2, 86.5, "85: every cell", fontsize=8, color="#666666")
     axes[0].set_ylim(0, 93)
     axes[0].set_ylabel("skills found")
-    axes[1].legend(loc="lower right", frameon=False, fontsize=9)
+    axes[0].legend(loc="lower right", frameon=False, fontsize=9)
     figure.suptitle(
         "Four rooms from pixels, a CNN each for Q and discriminator, two seeds", size=10
     )
