@@ -8,6 +8,7 @@ import pytest
 import apart
 from apart._errors import UserError
 from apart.runs import checkpoint, files, store
+from apart.training import run as host
 
 SMALL = {"steps": 400, "skills": 4, "horizon": 4, "batch": 16, "buffer": 100, "evaluate_every": 100}
 
@@ -27,6 +28,7 @@ def test_the_folder_has_what_the_contract_names(run):
         "skills.json",
         "checkpoints",
         "details.jsonl",
+        ".lock",
     }
     assert set(run.summary) >= {
         "world",
@@ -85,8 +87,8 @@ def test_a_finished_run_is_not_overwritten_unless_asked(run):
 def test_overwriting_leaves_foreign_files_alone(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("mine")
-    store.claim(tmp_path, overwrite=True)
-    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+    store.claim(tmp_path, overwrite=True).close()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "notes.txt"]
 
 
 def test_folders_that_are_not_ours_are_refused(tmp_path):
@@ -106,21 +108,39 @@ def test_load_says_what_is_missing(tmp_path):
 
 def test_checkpoints_come_back_and_notice_damage(tmp_path):
     arrays = {"a": np.arange(6.0).reshape(2, 3), "b": np.array(3, np.int32)}
-    manifest_path = checkpoint.save(tmp_path, 7, arrays, {"threads": 1})
-    loaded, manifest = checkpoint.load(tmp_path)
-    assert manifest["iteration"] == 7
+    assert checkpoint.load(tmp_path, arrays, "x") is None
+    manifest_path = checkpoint.save(tmp_path, 7, arrays, {"config_sha256": "x"})
+    saved = checkpoint.load(tmp_path, arrays, "x")
+    assert saved.iteration == 7
     for name, value in arrays.items():
-        np.testing.assert_array_equal(loaded[name], value)
-        assert loaded[name].dtype == value.dtype
+        np.testing.assert_array_equal(saved.arrays[name], value)
+        assert saved.arrays[name].dtype == value.dtype
+        assert saved.arrays[name].shape == value.shape
+    with pytest.raises(UserError, match="of another configuration"):
+        checkpoint.load(tmp_path, arrays, "y")
+    with pytest.raises(UserError, match="array b is missing or of another shape"):
+        checkpoint.load(tmp_path, {"b": np.zeros(3, np.int32)}, "x")
     data = manifest_path.with_suffix(".safetensors")
     damaged = bytearray(data.read_bytes())
     damaged[-1] ^= 1
     data.write_bytes(damaged)
     with pytest.raises(UserError, match="checksums"):
-        checkpoint.load(tmp_path)
+        checkpoint.load(tmp_path, arrays, "x")
     data.write_bytes(b"")
     with pytest.raises(UserError, match="not a readable checkpoint"):
-        checkpoint.load(tmp_path)
+        checkpoint.load(tmp_path, arrays, "x")
+
+
+def test_the_last_two_checkpoints_are_kept(tmp_path):
+    arrays = {"a": np.zeros(3)}
+    for iteration in (1, 5, 30, 200):
+        checkpoint.save(tmp_path, iteration, arrays, {})
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert [name for name in names if name.endswith(".json")] == [
+        "iteration-000000000030.json",
+        "iteration-000000000200.json",
+    ]
+    assert len(names) == 4
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
@@ -139,10 +159,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
 
 def test_non_finite_training_stops_with_its_own_error(tmp_path, monkeypatch):
     # Adam's steps are bounded, so no option gets there soon: poison the rate instead.
-    real = apart.training.run.hyper_of
+    real = host.hyper_of
     poisoned = lambda config: real(config)._replace(learning_rate=np.float32("nan"))  # noqa: E731
     monkeypatch.setattr("apart.training.run.hyper_of", poisoned)
     world = apart.parse_map("S.\n..", "square")
-    with pytest.raises(apart.NonFinite, match="non-finite before step 100"):
+    with pytest.raises(apart.NonFinite, match="non-finite before step"):
         apart.train(world, out=tmp_path / "r", **SMALL)
     assert not (tmp_path / "r" / "summary.json").exists()

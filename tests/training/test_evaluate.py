@@ -32,7 +32,6 @@ def measured(q, scores, rewards, horizon=2, epsilon=0.0):
         horizon=horizon,
         epsilon=epsilon,
         key=jax.random.key(0),
-        finite=jnp.bool_(True),
     )
 
 

@@ -85,8 +85,8 @@ FORMS = {
     "linear-samples": {"network": "linear", "network_rows": "samples"},
 }
 IN_FORMS = (
-    *("apart", "diayn", "tuned_vic", "dont_cares", "last_states", "current_state", "bootstrap"),
-    *("target", "shared_apart", "shared_diayn", "decay", "averaged", "adam_sweep"),
+    *("apart", "tuned_vic", "last_states", "current_state", "target", "shared_apart"),
+    *("shared_diayn", "decay", "adam_sweep"),
 )
 
 
@@ -202,7 +202,7 @@ class Oracle:
 
 @pytest.mark.parametrize("case", CASES)
 def test_fifty_updates_equal_the_oracle(case):
-    check_fifty_updates(case, {})
+    check_updates(case, {}, 50)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -210,10 +210,10 @@ def test_fifty_updates_equal_the_oracle(case):
 def test_so_they_do_in_every_form(case, form):
     if case == "adam_sweep" and form.endswith("samples"):
         pytest.skip("a sweep goes over all states")
-    check_fifty_updates(case, FORMS[form])
+    check_updates(case, FORMS[form], 20)
 
 
-def check_fifty_updates(case, form):
+def check_updates(case, form, n):
     options = {**BASE, **CASES[case], **form}
     method = options.pop("method", case)
     if method == "apart_plus" and "sweep" not in options:
@@ -242,13 +242,13 @@ def check_fifty_updates(case, form):
 
     slow = Oracle(config, first_q, logits_of(state.discriminator.params))
     shadow = replay.init(config.buffer, config.collection)  # a sweep keeps no ring of its own
-    for _ in range(50):
+    for _ in range(n):
         state, shadow, rows, sampled = iterate(state, shadow)
         episode = unpack(world, config, *rows, np.zeros(config.horizon))
         slow.remember(episode)
         slow.count(*episode[-1][2:4])
         slow.update(unpack(world, config, *sampled))
-    assert int(state.updates) == 50
+    assert int(state.updates) == n
     np.testing.assert_allclose(q_of(state.q.params), slow.q, atol=2e-4)
     logits = logits_of(state.discriminator.params)
     if config.discriminator == "counts":
