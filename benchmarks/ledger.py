@@ -44,7 +44,7 @@ def page() -> str:
     counts = {verdict: sum(row.verdict == verdict for row in rows) for verdict in _verdicts(rows)}
     parts = [HEAD]
     words = ", ".join(f"{n} {verdict}" for verdict, n in counts.items())
-    parts.append(f"**{len(rows)} claims: {words}.**\n")
+    parts.append(f"**{len(rows)} claims judged: {words}.**\n" if rows else "Nothing is stored.\n")
     missing = [f"`{name}`" for name in experiments.names() if name not in names]
     if missing:
         parts.append(f"Not stored yet: {', '.join(missing)}.\n")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import jax
 import jax.numpy as jnp
 
 from apart.learner import adam
+from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.chunk import program
 from apart.training.state import hyper_of
@@ -58,6 +60,29 @@ def pieces(method: str) -> dict[str, float]:
     return found
 
 
+def convolutions(n: int) -> dict[str, float]:
+    """The largest layer (64 to 128 channels, 10 x 10 pixels), forward and backward, both ways."""
+    images = jax.random.normal(jax.random.key(0), (n, 10, 10, 64))
+    weight = jax.random.normal(jax.random.key(1), (5, 5, 64, 128))
+    probe = jnp.ones((n, 10, 10, 128))
+
+    def both(convolution: Callable[[Any, Any], Any], *arguments: Any) -> Any:
+        out, pull = jax.vjp(convolution, *arguments)
+        return pull(probe.reshape(out.shape))
+
+    def plain(x: Any, w: Any) -> Any:
+        layout = ("NHWC", "HWIO", "NHWC")
+        return jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=layout)
+
+    pixels = images.reshape(n, 100, 64).swapaxes(0, 1)
+    return {
+        f"XLA's convolution, {n} images": best(partial(both, plain), images, weight),
+        f"frequencies, {n} images": best(
+            partial(both, lambda x, w: convolve(x, w, (10, 10))), pixels, weight
+        ),
+    }
+
+
 def update(method: str, options: dict[str, Any]) -> float:
     """Milliseconds of a whole round: an episode, a batch, both steps."""
     config, world = resolve("four_rooms", method, {**IMAGES, **options})
@@ -84,6 +109,7 @@ def main() -> None:
             "diayn, channels 16, 32, 32": update("diayn", {"channels": (16, 32, 32)}),
             "apart": update("apart", {}),
         },
+        "one layer, forward and backward": {**convolutions(85), **convolutions(640)},
     }
     STORED.write_text(json.dumps(table, indent=1) + "\n")
     print(json.dumps(table, indent=1))

@@ -202,13 +202,13 @@ def pixel_choices() -> str:
 
 def cnn_profile() -> str:
     table = stored("networks-profile")
-    rows = [
-        [part, *(f"{table[form][part]:,.0f}" for form in table if form != "whole update")]
-        for part in table["100 outputs (diayn)"]
-    ]
-    first = markdown(["piece, ms", *(form for form in table if form != "whole update")], rows)
-    whole = [[name, f"{ms:,.0f}"] for name, ms in table["whole update"].items()]
-    return first + "\n\n" + markdown(["whole update", "ms"], whole)
+    forms = [form for form in table if "outputs" in form]
+    rows = [[part, *(f"{table[form][part]:,.0f}" for form in forms)] for part in table[forms[0]]]
+    parts = [markdown(["piece, ms", *forms], rows)]
+    for title in (title for title in table if title not in forms):
+        body = [[name, f"{ms:,.0f}"] for name, ms in table[title].items()]
+        parts.append(markdown([title, "ms"], body))
+    return "\n\n".join(parts)
 
 
 def seeds() -> str:
