@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
-from safetensors.numpy import load_file
 
 import apart
 from apart._errors import NonFinite, RunInterrupted, UserError
@@ -20,6 +18,10 @@ from apart.cli import main
 from apart.runs import checkpoint, files, store
 from apart.runs.lock import Lock
 from apart.training import run as host
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+import torture
+from torture import ending as result
 
 WORLD = apart.parse_map("S..\n.#.\n...", "ring")
 SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
@@ -31,23 +33,6 @@ CASES = {
     "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4, "evaluation_epsilon": 0.2},
     "mlp": {"method": "diayn", "network": "mlp", "hidden": (8,), "buffer": 200},
 }
-
-
-def result(path):
-    """Everything that must be equal: all but the clock."""
-    newest = checkpoint.manifests(path / store.CHECKPOINTS)[-1]
-    arrays = load_file(newest.with_suffix(".safetensors"))
-    with (path / store.METRICS).open(newline="") as file:
-        rows = [{k: v for k, v in r.items() if k != "wall_seconds"} for r in csv.DictReader(file)]
-    return {
-        "iteration": newest.name,
-        "arrays": {name: value.tobytes() for name, value in arrays.items()},
-        "metrics": rows,
-        "details": (path / store.DETAILS).read_bytes(),
-        "skills": (path / store.SKILLS).read_bytes(),
-        "config": (path / store.CONFIG).read_bytes(),
-        "first_full_at": json.loads((path / store.SUMMARY).read_text())["first_full_at"],
-    }
 
 
 @pytest.fixture(scope="module")
@@ -154,66 +139,18 @@ def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
 
 # Killed in the middle -----------------------------------------------------------------------------
 
-KILLED = """
-import os, sys
-import apart
-from apart.runs import files
-from apart.training import run as host
-at, phase, path = int(sys.argv[1]), sys.argv[2], sys.argv[3]
-host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
-count = 0
-def wrap(module, name):
-    plain = getattr(module, name)
-    def wrapped(*arguments, **named):
-        global count
-        count += 1
-        if count == at and phase == "before":
-            os.kill(os.getpid(), 9)
-        found = plain(*arguments, **named)
-        if count == at and phase == "after":
-            os.kill(os.getpid(), 9)
-        return found
-    setattr(module, name, wrapped)
-for name in ("fsync", "replace", "unlink", "open"):
-    wrap(os, name)
-import json
-options = json.loads(sys.argv[4])
-world = apart.parse_map(options.pop("map"), "ring")
-if os.path.exists(os.path.join(path, "config.json")):
-    apart.resume(path)
-else:
-    apart.train(world, out=path, overwrite=True, **options)
-print("DONE", count)
-"""
 
-
-def killed(at, phase, path, case):
-    options = {**SMALL, **CASES[case], "map": WORLD.text, "steps": 240, "evaluate_every": 24}
-    words = [sys.executable, "-c", KILLED, str(at), phase, str(path), json.dumps(options)]
-    environment = {**os.environ, "PJRT_NPROC": "1"}
-    return subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
-
-
-@pytest.mark.parametrize("case", ["apart", "apart_plus"])
-def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path, unbroken):
+@pytest.mark.parametrize("case", ["apart", "apart_plus", "mlp"])
+def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path):
     """Kill -9 before or after file operations of all kinds, again and again on one run."""
-    rng = np.random.default_rng(len(case))
-    path = tmp_path / "run"
-    deaths = 0
-    for _ in range(8):
-        done = killed(int(rng.integers(20, 150)), rng.choice(["before", "after"]), path, case)
-        assert done.returncode in (-9, 0), done.stderr
-        deaths += done.returncode == -9
-        if (path / store.SUMMARY).exists():
-            break
-    apart.resume(path) if (path / store.CONFIG).exists() else apart.train(
-        WORLD,
-        out=path,
-        overwrite=True,
-        **{**SMALL, **CASES[case], "steps": 240, "evaluate_every": 24},
-    )
+    rng = random.Random(len(case))
+    options = {**torture.SMALL, **torture.CASES[case]}
+    path, whole = tmp_path / "run", tmp_path / "whole"
+    deaths = sum(torture.kill_once(path, options, rng) for _ in range(6))
+    torture.begin_or_go_on(path, options)
+    torture.begin_or_go_on(whole, options)
     assert deaths >= 3
-    assert result(path) == unbroken(case, steps=240, evaluate_every=24)
+    assert result(path) == result(whole)
 
 
 # Damage -------------------------------------------------------------------------------------------

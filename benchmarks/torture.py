@@ -1,0 +1,155 @@
+"""Kill -9 a run again and again, inside and outside of saves, and compare how it ends.
+
+    python benchmarks/torture.py [--kills 1000]
+
+Small runs of several methods save after every round. Each is killed before or after a random file
+operation, or at a random moment, resumed, killed again, until it ends; then all its bits (but for
+the clock) are compared with those of a run that was never stopped. Prints the count of identical
+endings; exit 1 if one differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from safetensors.numpy import load_file
+
+import apart
+from apart.runs import checkpoint, store
+
+MAP = "S..\n.#.\n..."
+SMALL = {"steps": 240, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 24}
+CASES: dict[str, dict[str, Any]] = {
+    "apart": {"method": "apart", "buffer": 200},
+    "apart_plus": {"method": "apart_plus"},
+    "apart_logits": {"method": "apart_logits", "buffer": 90},
+    "diayn": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
+    "mlp": {"method": "vic", "network": "mlp", "hidden": [8], "buffer": 200},
+}
+OPERATIONS = ("fsync", "replace", "unlink", "open")  # of os; every save goes through them
+
+
+def ending(path: Path) -> dict[str, Any]:
+    """Everything that must be equal: all but the clock."""
+    newest = checkpoint.manifests(path / store.CHECKPOINTS)[-1]
+    arrays = load_file(newest.with_suffix(".safetensors"))
+    with (path / store.METRICS).open(newline="") as file:
+        rows = [{k: v for k, v in r.items() if k != "wall_seconds"} for r in csv.DictReader(file)]
+    return {
+        "iteration": newest.name,
+        "arrays": {name: value.tobytes() for name, value in arrays.items()},
+        "metrics": rows,
+        "details": (path / store.DETAILS).read_bytes(),
+        "skills": (path / store.SKILLS).read_bytes(),
+        "config": (path / store.CONFIG).read_bytes(),
+        "first_full_at": json.loads((path / store.SUMMARY).read_text())["first_full_at"],
+    }
+
+
+def begin_or_go_on(path: Path, options: dict[str, Any]) -> None:
+    if (path / store.CONFIG).exists():
+        apart.resume(path)
+    else:
+        apart.train(apart.parse_map(MAP, "ring"), out=path, overwrite=True, **options)
+
+
+def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
+    """Train, and die before or after the ``at``-th file operation (or by another's hand)."""
+    from apart.training import run as host
+
+    host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
+    count = 0
+
+    def wrap(name: str) -> None:
+        plain = getattr(os, name)
+
+        def wrapped(*arguments: Any, **named: Any) -> Any:
+            nonlocal count
+            count += 1
+            mine = count == at
+            if mine and phase == "before":
+                os.kill(os.getpid(), 9)
+            found = plain(*arguments, **named)
+            if mine and phase == "after":
+                os.kill(os.getpid(), 9)
+            return found
+
+        setattr(os, name, wrapped)
+
+    for name in OPERATIONS:
+        wrap(name)
+    begin_or_go_on(path, options)
+
+
+def kill_once(path: Path, options: dict[str, Any], rng: random.Random) -> bool:
+    """Start it once and let it die, or end; whether it died."""
+    phase = rng.choice(["before", "after", "any moment"])
+    at = 10**9 if phase == "any moment" else rng.randrange(1, 250)
+    words = [sys.executable, __file__, "--child", str(path), json.dumps(options), str(at), phase]
+    process = subprocess.Popen(words, env={**os.environ, "PJRT_NPROC": "1"}, stderr=subprocess.PIPE)
+    if phase == "any moment":
+        time.sleep(rng.uniform(1.0, 8.0))
+        process.kill()
+    _, errors = process.communicate()
+    if process.returncode not in (0, -9):
+        raise SystemExit(f"{path}: {errors.decode()}")
+    return process.returncode == -9
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--child"]:
+        _, _, path, options, at, phase = sys.argv
+        return child(Path(path), json.loads(options), int(at), phase)
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        whole = {}
+        for case, options in CASES.items():
+            begin_or_go_on(Path(folder) / case, {**SMALL, **options})
+            whole[case] = ending(Path(folder) / case)
+        told = threading.Lock()
+        tally = {"kills": 0, "endings": 0, "identical": 0}
+
+        def work(number: int) -> None:
+            rng = random.Random(1000 * arguments.seed + number)
+            n = 0
+            while tally["kills"] < arguments.kills:
+                case, n = rng.choice(list(CASES)), n + 1
+                path = Path(folder) / f"{case}-{number}-{n}"
+                deaths = 0
+                while not (path / store.SUMMARY).exists():
+                    deaths += kill_once(path, {**SMALL, **CASES[case]}, rng)
+                same = ending(path) == whole[case]
+                with told:
+                    tally["kills"] += deaths
+                    tally["endings"] += 1
+                    tally["identical"] += same
+                    print(
+                        f"{case}: {deaths} kills, {'same' if same else 'DIFFERS'}; {tally}",
+                        flush=True,
+                    )
+
+        workers = [threading.Thread(target=work, args=(n,)) for n in range(os.cpu_count() or 1)]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    print(f"{tally['identical']} of {tally['endings']} endings identical, {tally['kills']} kills")
+    raise SystemExit(tally["identical"] != tally["endings"])
+
+
+if __name__ == "__main__":
+    main()
