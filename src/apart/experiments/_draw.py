@@ -24,12 +24,12 @@ STYLES: Final[Mapping[str, tuple[str, str]]] = {
     "ap_min_dropout": ("#56b4e9", "-."),
     "ap_average": ("#cc79a7", "-"),
     "ap_average_art": ("#cc79a7", "--"),
-    "diayn": ("#009e73", "-"),
-    "ova_ascending": ("#009e73", "--"),
+    "diayn": ("#009e73", "--"),
+    "ova_ascending": ("#009e73", "-."),
     "ova_dropout": ("#009e73", ":"),
-    "ova_art": ("#009e73", "-."),
-    "vic": ("#e69f00", "-"),
-    "tuned_vic": ("#d55e00", "-"),
+    "ova_art": ("#009e73", "-"),
+    "vic": ("#e69f00", ":"),
+    "tuned_vic": ("#d55e00", "-."),
     "apart_pixels": ("#0072b2", "--"),
 }
 # For variations of one method, light to dark with dashes.
@@ -145,11 +145,13 @@ def ends(
         axis.plot(scores, [at] * len(scores), "o", color=styles[label][0], markersize=4)
         axis.annotate(
             f"{found.estimate:.1f}",
-            (max(scores), at),
-            xytext=(6, 0),
+            (1.0, at),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 0),
             textcoords="offset points",
             fontsize=8,
             va="center",
+            annotation_clip=False,
         )
     axis.set_yticks(range(len(labels)), labels, fontsize=8)
     axis.invert_yaxis()

@@ -32,7 +32,7 @@ def draw(results: Results) -> _draw.Figure:
     for at, (_, mean, std) in enumerate(ROWS.values()):
         axis.errorbar(mean, at, xerr=max(std, 0.3), fmt="D", color="black", markersize=4, capsize=3)
     axis.plot([], [], "D", color="black", label="the paper, mean ± std")
-    axis.legend(loc="lower right", fontsize=8, frameon=False)
+    axis.legend(loc=(0.6, 0.2), fontsize=8, frameon=False)
     axis.set_title(f"four rooms, {results.steps / 1e6:g}M steps", fontsize=10, loc="left")
     made.tight_layout()
     return made
