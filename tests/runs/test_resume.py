@@ -99,6 +99,22 @@ def test_longer_training_goes_on_and_equals_a_long_run(tmp_path, unbroken):
         apart.resume(path, steps=100)
 
 
+@pytest.mark.parametrize("steps", [1200, 1150])  # the last evaluation on the grid, and off it
+def test_longer_training_survives_a_kill_before_its_first_save(steps, tmp_path, unbroken):
+    path, options = tmp_path / "run", {**SMALL, **CASES["apart"], "steps": steps}
+    apart.train(WORLD, out=path, **options)
+
+    def die(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        apart.resume(path, steps=2000, listener=die)
+    with pytest.raises(UserError, match="no finished run"):
+        apart.load(path)
+    apart.resume(path)
+    assert result(path) == unbroken("apart", steps=2000)
+
+
 def test_falling_rates_cannot_be_stretched(tmp_path):
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart_plus"]})
@@ -129,10 +145,10 @@ def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     for n in range(3):
         assert result(broken / f"seed-{n}") == result(whole / f"seed-{n}")
     strip = ("wall_seconds", "train_seconds", "compile_seconds", "env_steps_per_second")
-    sets = [json.loads((p / store.SUMMARY).read_text()) for p in (whole, broken)]
+    sets = [files.read_sealed(p / store.SUMMARY) for p in (whole, broken)]
     for one in sets:
         for summary in one["runs"]:
-            for name in (*strip, "peak_rss_mb"):
+            for name in (*strip, "save_seconds", "peak_rss_mb", "logs"):
                 del summary[name]
     assert sets[0] == sets[1]
 
@@ -241,7 +257,8 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c["config"].update(skills=7), "does not match its checksum"),
+        (lambda c: c["config"].update(skills=7), "config_sha256 is of another configuration"),
+        (lambda c: c.update(map=["...", "...", "..S"]), "config_sha256 is of another"),
         (lambda c: c["config"].update(skills=-7), "--skills: -7 is outside"),
         (lambda c: c["config"].update(reward="none"), "unknown reward"),
         (lambda c: c["config"].pop("batch"), "batch is missing"),
@@ -252,17 +269,20 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
     ],
 )
 def test_an_edited_configuration_is_refused(stopped, change, message):
-    stored = json.loads((stopped / store.CONFIG).read_text())
+    stored = files.read_sealed(stopped / store.CONFIG)
     change(stored)
     (stopped / store.CONFIG).write_text(json.dumps(stored))
+    with pytest.raises(UserError, match="does not match its checksum"):
+        apart.resume(stopped)
+    files.write_sealed(stopped / store.CONFIG, stored)  # by someone who knows how
     with pytest.raises(UserError, match=message):
         apart.resume(stopped)
 
 
 def test_other_versions_and_threads_are_said(stopped):
-    manifest = json.loads(newest(stopped).read_text())
+    manifest = files.read_sealed(newest(stopped))
     manifest["versions"]["jax"], manifest["threads"] = "0.0.1", 77
-    newest(stopped).write_text(json.dumps(manifest))
+    files.write_sealed(newest(stopped), manifest)
     said = []
     apart.resume(stopped, warn=said.append)
     assert any("saved with jax 0.0.1" in line for line in said)

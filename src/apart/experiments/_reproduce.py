@@ -16,8 +16,7 @@ from apart._errors import UserError
 from apart.experiments import _draw, experiment
 from apart.experiments._spec import Condition, Experiment, Record, Results, spread
 from apart.progress import duration
-from apart.runs import store
-from apart.runs.files import read_json, write_bytes
+from apart.runs import files, store
 from apart.runs.lock import NAME as LOCK
 from apart.settings import resolve
 from apart.training import pool, setup, threads
@@ -141,10 +140,9 @@ class _Board:
                 self._line("")
             return
         self._share[folder] = 1.0
-        for state in (folder / store.CHECKPOINTS).glob("*"):
-            state.unlink()  # a study keeps results, not states
-        summary = read_json(folder / store.SUMMARY)
-        found = f"{summary['n_effective']} of {summary['n_available']}"
+        files.remove(*(folder / store.CHECKPOINTS).glob("*"))  # a study keeps results, not states
+        run = store.load(folder)
+        found = f"{run.n_effective} of {run.n_available}"
         config = self._runs[folder].config
         self._line(
             f"{self._runs[folder].condition.label}, {config.world}, seed {config.seed}: {found}"
@@ -169,8 +167,7 @@ def record_of(run: Run) -> Record:
     rows = loaded.metrics
     step = max(1, -(-len(rows) // _MOST_ROWS))
     kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
-    lines = (run.folder / store.DETAILS).read_text(encoding="utf-8").splitlines()
-    details = [_short(json.loads(line)) for line in lines]
+    details = [_short(detail) for detail in loaded.details]
     middle = min(details, key=lambda d: abs(d["env_steps"] - min(5e6, rows[-1]["env_steps"] / 4)))
     summary = loaded.summary
     return Record(
@@ -201,7 +198,7 @@ def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_results(path: Path, results: Results) -> None:
     """The stored form: JSON, read back by `read_results`."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    files.make_folder(path.parent)
     parts = []
     for label, records in results.runs.items():
         lines = ",\n".join(
@@ -210,12 +207,12 @@ def write_results(path: Path, results: Results) -> None:
         )
         parts.append(f" {json.dumps(label)}: [\n{lines}\n ]")
     text = f'{{"steps": {results.steps}, "runs": {{\n' + ",\n".join(parts) + "\n}}\n"
-    write_bytes(path, text.encode())
+    files.write_bytes(path, text.encode())
 
 
 def read_results(path: Path) -> Results:
     """Results as they were stored."""
-    stored = read_json(path)
+    stored = files.read_json(path)
     runs = {label: [Record(**r) for r in records] for label, records in stored["runs"].items()}
     return Results(runs, stored["steps"])
 
@@ -224,7 +221,7 @@ def draw(name: str, results: Results, path: Path) -> Path:
     """The experiment's picture at ``path``."""
     spec = experiment(name)
     made = spec.draw(results) if spec.draw else _draw.variations(results, spec.title)
-    made.savefig(path)
+    files.write_picture(path, made)
     return path
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from apart.runs import store
+from apart.runs import files, store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def skills_picture(run: store.Run) -> Path:
     figure.legend(handles=_legend(), loc="lower center", ncols=3, frameon=False, fontsize=9)
     figure.tight_layout(rect=(0, 0.35 / figure.get_figheight(), 1, 1))
     path = run.path / store.PICTURE
-    figure.savefig(path)
+    files.write_picture(path, figure)
     return path
 
 

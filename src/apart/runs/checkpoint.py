@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -20,9 +20,9 @@ from safetensors.numpy import load as from_bytes
 from safetensors.numpy import save as to_bytes
 
 from apart._errors import UserError
-from apart.runs.files import read_bytes, read_json, sync_folder, write_bytes, write_json
+from apart.runs import files
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 KEPT: Final = 2
 _NAME: Final = re.compile(r"iteration-(\d{12})\.json")
 _MOST_HEADER: Final = 10_000_000
@@ -47,17 +47,17 @@ def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping
 
     The arrays are in place before the manifest appears: a manifest is what makes a checkpoint.
     """
-    folder.mkdir(exist_ok=True)
+    files.make_folder(folder)
     plain = {name: np.asarray(value, order="C") for name, value in arrays.items()}
     stem = f"iteration-{iteration:012d}"
-    write_bytes(folder / f"{stem}.safetensors", to_bytes(plain))
+    files.write_bytes(folder / f"{stem}.safetensors", to_bytes(plain))
     manifest = {
         "format": FORMAT,
         "iteration": iteration,
         "arrays": {name: _digest(value) for name, value in plain.items()},
         **about,
     }
-    write_json(folder / f"{stem}.json", manifest)
+    files.write_sealed(folder / f"{stem}.json", manifest)
     for old in manifests(folder)[:-KEPT]:
         remove(old)
     return folder / f"{stem}.json"
@@ -65,28 +65,31 @@ def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping
 
 def manifests(folder: Path) -> list[Path]:
     """Of all checkpoints below ``folder``, oldest first."""
-    if not folder.is_dir() or folder.is_symlink():
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise UserError(f"{folder}: not a folder of its own; remove it")
+    if not folder.exists():
         return []
     return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
 
 
 def remove(manifest: Path) -> None:
     """The manifest goes first: arrays without one are no checkpoint."""
-    try:
-        manifest.unlink(missing_ok=True)
-        manifest.with_suffix(".safetensors").unlink(missing_ok=True)
-        sync_folder(manifest.parent)
-    except OSError as error:
-        raise UserError(f"{manifest}: cannot be removed ({error.strerror})") from None
+    files.remove(manifest, manifest.with_suffix(".safetensors"))
 
 
-def load(folder: Path, like: Mapping[str, Any], config_sha256: str) -> Saved | None:
+def load(
+    folder: Path,
+    like: Mapping[str, Any],
+    config_sha256: str,
+    also: Callable[[Mapping[str, Any]], None] = lambda manifest: None,
+) -> Saved | None:
     """The newest checkpoint that is whole; None when there is none at all.
 
     Args:
         folder: where they are.
         like: arrays (or their shapes) by name: names, types and shapes that must be found.
         config_sha256: of the configuration that the checkpoint must belong to.
+        also: called with a manifest; raises `UserError` where what it says is not the case.
 
     Raises:
         UserError: there are checkpoints, but none can be used.
@@ -95,6 +98,7 @@ def load(folder: Path, like: Mapping[str, Any], config_sha256: str) -> Saved | N
     for path in reversed(manifests(folder)):
         try:
             arrays, manifest = _read(path, like, config_sha256)
+            also(manifest)
         except UserError as error:
             passed_over.append(str(error))
         else:
@@ -107,18 +111,19 @@ def load(folder: Path, like: Mapping[str, Any], config_sha256: str) -> Saved | N
 def _read(
     path: Path, like: Mapping[str, Any], config_sha256: str
 ) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
-    manifest = read_json(path)
-    arrays_path = path.with_suffix(".safetensors")
+    manifest = files.read_json(path)
     if manifest.get("format") != FORMAT:
         raise UserError(f"{path}: format {manifest.get('format')!r}, this version reads {FORMAT}")
+    manifest = files.unsealed(path, manifest)
     match = _NAME.fullmatch(path.name)
     if match is None or manifest.get("iteration") != int(match.group(1)):
         raise UserError(f"{path}: the manifest is of another iteration")
     if manifest.get("config_sha256") != config_sha256:
         raise UserError(f"{path}: the manifest is of another configuration")
+    arrays_path = path.with_suffix(".safetensors")
     most = _MOST_HEADER + sum(_bytes(value) for value in like.values())
     try:
-        arrays = from_bytes(read_bytes(arrays_path, most))
+        arrays = from_bytes(files.read_bytes(arrays_path, most))
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise UserError(f"{arrays_path}: not a readable checkpoint ({error})") from None
     for name, value in like.items():
@@ -136,4 +141,6 @@ def _bytes(value: Any) -> int:
 
 
 def _digest(value: np.ndarray[Any, Any]) -> str:
-    return hashlib.sha256(f"{value.dtype}{value.shape}".encode() + value.tobytes()).hexdigest()
+    found = hashlib.sha256(f"{value.dtype}{value.shape}".encode())
+    found.update(np.ascontiguousarray(value).reshape(-1).view(np.uint8).data)
+    return found.hexdigest()

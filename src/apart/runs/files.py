@@ -1,66 +1,95 @@
-"""Files that are whole or absent: written under another name, synced, renamed.
+"""The only door to the disk: files that are whole or absent, and readers that trust nothing.
 
-Readers take regular files of bounded size only: no links, no pipes, nothing that hangs.
+Writers write under another name, sync, rename, sync the folder. Readers take regular files of
+bounded size only: no links, no pipes, nothing that hangs. JSON is sealed: it carries the SHA-256 of
+its own content. Everything is an `os` call, so that tests can make each of them fail.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import json
 import os
 import stat
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from apart._errors import UserError
 
-_MOST_JSON = 200_000_000
+_SEAL: Final = "sha256"
+_MOST_JSON: Final = 200_000_000
+# A link is not followed, a pipe does not block. Not on every system.
+_SAFE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
     """Replace ``path`` by ``data`` in one step; `UserError` when the disk says no."""
     temporary = path.with_name(f".{path.name}.tmp")
-    try:
-        with temporary.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+    with _saying(path, "written"):
+        try:
+            _remove(temporary)  # left by a process that was killed
+            with _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor:
+                _write_all(descriptor, data)
+                os.fsync(descriptor)
+            os.replace(temporary, path)
+            _sync_folder(path.parent)
+        except OSError:
+            with contextlib.suppress(OSError):
+                _remove(temporary)
+            raise
 
 
-def sync_folder(folder: Path) -> None:
-    """Make renames and removals in ``folder`` last."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
+def append(path: Path, data: bytes) -> None:
+    """Add ``data`` to the end of ``path``; after an error a part of it may be there."""
+    with (
+        _saying(path, "written"),
+        _opened(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor,
+    ):
+        _write_all(descriptor, data)
+
+
+def sync(path: Path) -> None:
+    """Make what was appended to ``path`` last."""
+    with _saying(path, "written"), _opened(path, os.O_RDONLY) as descriptor:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
-def write_json(path: Path, value: Any) -> None:
-    """``value`` as readable JSON; numbers that are not finite are refused."""
-    write_bytes(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+def truncate(path: Path, size: int) -> None:
+    """Cut ``path`` after ``size`` bytes."""
+    with _saying(path, "written"), _opened(path, os.O_WRONLY) as descriptor:
+        os.ftruncate(descriptor, size)
+        os.fsync(descriptor)
+
+
+def remove(*paths: Path) -> None:
+    """Remove files, in this order, as far as they are there, and make that last."""
+    for path in paths:
+        with _saying(path, "removed"):
+            _remove(path)
+    for folder in dict.fromkeys(path.parent for path in paths):
+        with _saying(folder, "written"):
+            _sync_folder(folder)
+
+
+def make_folder(path: Path) -> None:
+    """A folder at ``path``, which may be there already but is no link to one."""
+    with _saying(path, "written"):
+        if path.is_symlink():
+            raise UserError(f"{path}: a link; a run writes into its own folder only")
+        path.mkdir(parents=True, exist_ok=True)
 
 
 def read_bytes(path: Path, most: int) -> bytes:
     """The content of a regular file of at most ``most`` bytes; `UserError` otherwise."""
-    try:
-        flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-        descriptor = os.open(path, flags)
-        with os.fdopen(descriptor, "rb") as file:
-            about = os.fstat(file.fileno())
-            if not stat.S_ISREG(about.st_mode):
-                raise UserError(f"{path}: not a regular file")
-            if about.st_size > most:
-                raise UserError(f"{path}: {about.st_size:,} bytes, at most {most:,} are expected")
-            return file.read()
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({error.strerror})") from None
+    with _saying(path, "read"), _opened(path, os.O_RDONLY) as descriptor:
+        size = os.fstat(descriptor).st_size
+        if size > most:
+            raise UserError(f"{path}: {size:,} bytes, at most {most:,} are expected")
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return file.read(size)
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -72,3 +101,93 @@ def read_json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise UserError(f"{path}: not a JSON object")
     return value
+
+
+def write_json(path: Path, value: Mapping[str, Any]) -> None:
+    """``value`` as readable JSON; numbers that are not finite are refused."""
+    write_bytes(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+
+
+def write_picture(path: Path, figure: Any) -> None:
+    """A Matplotlib figure in the format that the name of ``path`` ends with."""
+    data = io.BytesIO()
+    figure.savefig(data, format=path.suffix[1:])
+    write_bytes(path, data.getvalue())
+
+
+def read_sealed(path: Path) -> dict[str, Any]:
+    """The JSON object in ``path``, without its seal; `UserError` when the two do not match."""
+    return unsealed(path, read_json(path))
+
+
+def unsealed(path: Path, value: Mapping[str, Any]) -> dict[str, Any]:
+    """``value``, read from ``path``, without its seal."""
+    rest = {name: entry for name, entry in value.items() if name != _SEAL}
+    try:
+        right = value.get(_SEAL) == digest(_canonical(rest))
+    except ValueError:  # not finite
+        right = False
+    if not right:
+        raise UserError(f"{path}: does not match its checksum; it was changed or damaged")
+    return rest
+
+
+def write_sealed(path: Path, value: Mapping[str, Any], lines_of: str | None = None) -> None:
+    """``value`` as JSON with its seal; the list under ``lines_of`` with an entry a line."""
+    plain = json.loads(_canonical(value))
+    sealed = {**value, _SEAL: digest(_canonical(plain))}
+    if lines_of is None:
+        return write_json(path, sealed)
+    entries = sealed.pop(lines_of)
+    lines = ",\n".join(json.dumps(entry, allow_nan=False) for entry in entries)
+    rest = json.dumps(sealed, allow_nan=False)[1:]
+    return write_bytes(path, f'{{"{lines_of}": [\n{lines}\n],\n{rest}\n'.encode())
+
+
+def digest(data: bytes | memoryview) -> str:
+    """SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _canonical(value: Mapping[str, Any]) -> bytes:
+    return json.dumps(value, sort_keys=True, allow_nan=False).encode()
+
+
+@contextlib.contextmanager
+def _saying(path: Path, done: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{path}: cannot be {done} ({error.strerror})") from None
+
+
+@contextlib.contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    """A descriptor of a regular file."""
+    descriptor = os.open(path, flags | _SAFE, 0o644)
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise UserError(f"{path}: not a regular file")
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]  # a disk may take less than it was given
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make renames and removals in ``folder`` last."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

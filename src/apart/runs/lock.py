@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
+import stat
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -23,23 +25,34 @@ class Lock:
 
     def __init__(self, folder: Path) -> None:
         path = folder / NAME
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
-            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
-            self._descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o644)
+            self._descriptor = os.open(path, flags, 0o644)
         except OSError as error:
             raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
+        try:
+            self._take(folder)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+
+    def _take(self, folder: Path) -> None:
+        if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
+            raise UserError(f"{folder / NAME}: not a regular file; remove it")
         try:
             if fcntl is not None:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             owner = os.read(self._descriptor, 200).decode("utf-8", "replace").strip()
-            os.close(self._descriptor)
             raise UserError(
                 f"{folder} is in use by {owner or 'another process'}; wait for it or choose "
                 "another folder"
             ) from None
-        os.ftruncate(self._descriptor, 0)
-        os.pwrite(self._descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+        try:
+            os.ftruncate(self._descriptor, 0)
+            os.pwrite(self._descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)
+        except OSError as error:
+            raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
 
     def __enter__(self) -> Lock:
         return self
@@ -54,5 +67,6 @@ class Lock:
 
     def close(self) -> None:
         """Let others have the folder."""
-        os.ftruncate(self._descriptor, 0)
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._descriptor, 0)
         os.close(self._descriptor)

@@ -5,18 +5,18 @@ One seed is one folder; a set of seeds is a folder of such folders with an aggre
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
-import os
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
 from apart._errors import UserError
-from apart.runs.files import read_bytes, read_json, write_bytes, write_json
+from apart.runs import files
 from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
 
@@ -67,32 +67,68 @@ class Run:
     @cached_property
     def skills(self) -> list[Skill]:
         """All K skills."""
-        return [
-            Skill(
-                index=i,
-                trajectory=[(int(r), int(c)) for r, c in entry["trajectory"]],
-                last_state=(int(entry["last_state"][0]), int(entry["last_state"][1])),
-                probability=float(entry["probability"]),
-            )
-            for i, entry in enumerate(read_json(self.path / SKILLS)["skills"])
-        ]
+        stored = files.read_sealed(self.path / SKILLS)
+        with shaped(self.path / SKILLS):
+            return [
+                Skill(
+                    index=i,
+                    trajectory=[(int(r), int(c)) for r, c in entry["trajectory"]],
+                    last_state=(int(entry["last_state"][0]), int(entry["last_state"][1])),
+                    probability=float(entry["probability"]),
+                )
+                for i, entry in enumerate(stored["skills"])
+            ]
 
     @cached_property
     def metrics(self) -> list[dict[str, float]]:
         """One record per evaluation."""
-        return read_metrics(self.path)
+        with shaped(self.path / METRICS):
+            return rows_of(self._log(METRICS))
+
+    @cached_property
+    def details(self) -> list[dict[str, Any]]:
+        """What is too long for a row, of some evaluations; see docs/design.md."""
+        with shaped(self.path / DETAILS):
+            return [json.loads(line) for line in self._log(DETAILS).splitlines()]
+
+    def _log(self, name: str) -> bytes:
+        return read_log(self.path / name, self.summary["logs"][name])
 
 
-def read_metrics(path: Path) -> list[dict[str, float]]:
-    """The rows of metrics.csv of the run in ``path``; `UserError` when they are no numbers."""
-    text = read_bytes(path / METRICS, _MOST_LOG).decode("utf-8", "replace")
+@contextlib.contextmanager
+def shaped(path: Path) -> Iterator[None]:
+    """`UserError` where what was read from ``path`` is not built as it should be."""
     try:
-        return [
-            {name: float(value) for name, value in row.items()}
-            for row in csv.DictReader(text.splitlines())
-        ]
-    except (ValueError, TypeError, csv.Error):
-        raise UserError(f"{path / METRICS}: not rows of numbers") from None
+        yield
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, csv.Error) as error:
+        raise UserError(f"{path}: not written by this version of apart ({error!r})") from None
+
+
+def rows_of(log: bytes) -> list[dict[str, float]]:
+    """The rows of a metrics.csv."""
+    return [
+        {name: float(value) for name, value in row.items()}
+        for row in csv.DictReader(log.decode("utf-8").splitlines())
+    ]
+
+
+def logs(path: Path) -> dict[str, dict[str, Any]]:
+    """How long the logs of the run in ``path`` are now, and their checksums."""
+    found = {}
+    for name in (METRICS, DETAILS):
+        data = files.read_bytes(path / name, _MOST_LOG)
+        found[name] = {"bytes": len(data), "sha256": files.digest(data)}
+    return found
+
+
+def read_log(path: Path, known: Mapping[str, Any]) -> bytes:
+    """The part of a log that was there when ``known`` was noted; `UserError` when it differs."""
+    if not isinstance(known["bytes"], int):
+        raise TypeError(known)
+    data = files.read_bytes(path, _MOST_LOG)[: known["bytes"]]
+    if files.digest(data) != known["sha256"]:
+        raise UserError(f"{path}: does not match its checksum; it was changed or damaged")
+    return data
 
 
 class Writer:
@@ -100,10 +136,6 @@ class Writer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-
-    def config(self, config: Mapping[str, Any]) -> None:
-        """Everything needed to run it again, plus versions."""
-        write_json(self.path / CONFIG, config)
 
     def row(self, row: Mapping[str, Any]) -> None:
         """Append one evaluation to the metrics; the first row brings the header."""
@@ -117,67 +149,32 @@ class Writer:
         self._append(DETAILS, json.dumps(detail, allow_nan=False, separators=(",", ":")) + "\n")
 
     def _append(self, name: str, text: str) -> None:
-        try:
-            with (self.path / name).open("ab") as file:
-                file.write(text.encode())
-        except OSError as error:
-            raise UserError(f"{self.path / name}: cannot be written ({error.strerror})") from None
+        files.append(self.path / name, text.encode())
 
-    def sync(self) -> None:
-        """Make what was appended last, before a checkpoint relies on it."""
+    def sync(self) -> dict[str, dict[str, Any]]:
+        """Make what was appended last, before a checkpoint relies on it; `logs` of it."""
         for name in (METRICS, DETAILS):
-            path = self.path / name
-            if path.exists():
-                with path.open("rb") as file:
-                    os.fsync(file.fileno())
+            files.sync(self.path / name)
+        return logs(self.path)
 
-    def cut_back(self, keep: Callable[[int], bool], keep_detail: Callable[[int], bool]) -> None:
-        """Drop evaluations that a resumed run will make again, and a torn last line.
-
-        Args:
-            keep: environment steps -> whether that row stays.
-            keep_detail: the same for details.
-        """
-        for name, stays, steps_of in (
-            (METRICS, keep, _steps_of_row),
-            (DETAILS, keep_detail, _steps_of_detail),
-        ):
-            path = self.path / name
-            if not path.exists():
-                continue
-            lines = read_bytes(path, _MOST_LOG).splitlines(keepends=True)
-            head, body = (lines[:1], lines[1:]) if name == METRICS else ([], lines)
-            kept = [line for line in body if (at := steps_of(line)) is not None and stays(at)]
-            if head and not head[0].endswith(b"\n"):
-                head = []
-            write_bytes(path, b"".join(head + kept))
-            if not head + kept:
-                path.unlink()
+    def cut_back(self, known: Mapping[str, Mapping[str, Any]] | None) -> None:
+        """Drop what was appended after ``known``, which was checked; all of it if None."""
+        for name in (METRICS, DETAILS):
+            if known is None:
+                files.remove(self.path / name)
+            else:
+                files.truncate(self.path / name, known[name]["bytes"])
 
     def skills(self, skills: Sequence[Mapping[str, Any]]) -> None:
         """Every skill's greedy trajectory, last state and probability there."""
-        lines = ",\n".join(json.dumps(skill, allow_nan=False) for skill in skills)
-        write_bytes(self.path / SKILLS, f'{{"skills": [\n{lines}\n]}}\n'.encode())
+        files.write_sealed(self.path / SKILLS, {"skills": skills}, lines_of="skills")
 
     def summary(self, summary: Mapping[str, Any]) -> None:
         """The result. Its presence means that the run is finished, so it comes last."""
-        write_json(self.path / SUMMARY, summary)
+        files.write_sealed(self.path / SUMMARY, {**summary, "logs": logs(self.path)})
 
 
 _MOST_LOG: Final = 2_000_000_000
-
-
-def _steps_of_row(line: bytes) -> int | None:
-    """Environment steps of a whole row; None of a torn one."""
-    first = line.split(b",")[0]
-    return int(first) if line.endswith(b"\n") and first.isdigit() else None
-
-
-def _steps_of_detail(line: bytes) -> int | None:
-    try:
-        return int(json.loads(line)["env_steps"]) if line.endswith(b"\n") else None
-    except (ValueError, KeyError, TypeError):
-        return None
 
 
 def default_folder(world: str, method: str) -> Path:
@@ -190,16 +187,13 @@ def claim(path: Path, overwrite: bool) -> Lock:
     refuse = refusal(path, overwrite)
     if refuse:
         raise UserError(refuse)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+    files.make_folder(path)
     lock = Lock(path)
     try:
         _clear(path)
-    except OSError as error:
+    except BaseException:
         lock.close()
-        raise UserError(f"{path}: cannot be written ({error.strerror})") from None
+        raise
     return lock
 
 
@@ -225,11 +219,10 @@ def refusal(path: Path, overwrite: bool) -> str | None:
 
 def _clear(path: Path) -> None:
     """Remove what a run writes, and nothing else."""
-    for name in (SUMMARY, CONFIG, METRICS, DETAILS, SKILLS, PICTURE):
-        (path / name).unlink(missing_ok=True)
-    for pattern in (f"{CHECKPOINTS}/iteration-*", f"{CHECKPOINTS}/.iteration-*"):
-        for file in path.glob(pattern):
-            file.unlink()
+    files.remove(*(path / name for name in (SUMMARY, CONFIG, METRICS, DETAILS, SKILLS, PICTURE)))
+    states = path / CHECKPOINTS
+    if states.is_dir() and not states.is_symlink():
+        files.remove(*states.glob("iteration-*"), *states.glob(".iteration-*"))
     for seed in path.glob("seed-*"):
         if seed.is_dir() and not seed.is_symlink():
             _clear(seed)
@@ -244,7 +237,12 @@ def load(path: str | Path) -> Run:
         raise UserError(f"{folder}: a set of runs; name one of them, such as {folder}/seed-0")
     if not (folder / SUMMARY).exists():
         raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
-    return Run(folder, read_json(folder / CONFIG), read_json(folder / SUMMARY))
+    config, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
+    if summary.get("config_sha256") != config.get("config_sha256"):
+        raise UserError(f"{folder / SUMMARY}: of another configuration than {CONFIG}")
+    with shaped(folder / SUMMARY):
+        int(summary["n_effective"]), int(summary["n_available"]), dict(summary["logs"])
+    return Run(folder, config, summary)
 
 
 def seed_folders(path: Path) -> list[Path]:
@@ -263,5 +261,5 @@ def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:
         "all_full": all(s["n_effective"] == s["n_available"] for s in summaries),
         "runs": summaries,
     }
-    write_json(path / SUMMARY, aggregate)
+    files.write_sealed(path / SUMMARY, aggregate)
     return aggregate

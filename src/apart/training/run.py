@@ -21,7 +21,7 @@ from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 from apart.progress import Listener, Progress
-from apart.runs import checkpoint, store
+from apart.runs import checkpoint, files, store
 from apart.runs.lock import Lock
 from apart.settings import resolve
 from apart.training import setup, threads
@@ -107,20 +107,39 @@ def resume(
         plan = setup.read(folder, steps)
         if plan.finished:
             return store.load(folder)
-        like = _shapes(plan.config, plan.world)
-        saved = checkpoint.load(folder / store.CHECKPOINTS, like, plan.sha256)
-        for line in setup.differences(saved, _versions()["versions"], threads.in_use()):
+        saved = last_state(folder, plan)
+        for line in setup.differences(folder, saved, _versions()["versions"], threads.in_use()):
             warn(f"{folder}: {line}")
+        writer = store.Writer(folder)
+        _cut_back(writer, saved)
         if plan.longer:
             setup.write(folder, plan.config, plan.world)
-        writer = store.Writer(folder)
-        at = saved.iteration if saved else -1
-        for path in checkpoint.manifests(folder / store.CHECKPOINTS):
-            if saved is None or path > saved.path:
-                checkpoint.remove(path)  # passed over; it must not stand in the way of new ones
-        setup.cut_back(writer, plan.config, at)
-        (folder / store.SUMMARY).unlink(missing_ok=True)
         return _Training(plan.config, plan.world, writer, stop, listener).run(saved)
+
+
+def last_state(folder: Path, plan: setup.Plan) -> checkpoint.Saved | None:
+    """The newest state of the run in ``folder`` that is whole and fits its logs; None before one.
+
+    Raises:
+        UserError: there are checkpoints, but none can be used.
+    """
+    like = _shapes(plan.config, plan.world)
+    return checkpoint.load(
+        folder / store.CHECKPOINTS,
+        like,
+        plan.sha256,
+        lambda manifest: setup.check_manifest(folder, manifest),
+    )
+
+
+def _cut_back(writer: store.Writer, saved: checkpoint.Saved | None) -> None:
+    """Make the folder what it was when ``saved`` was written."""
+    folder = writer.path
+    files.remove(folder / store.SUMMARY, folder / store.SKILLS)  # of a run that goes on longer
+    for path in checkpoint.manifests(folder / store.CHECKPOINTS):
+        if saved is None or path > saved.path:
+            checkpoint.remove(path)  # passed over; it must not stand in the way of new ones
+    writer.cut_back(saved.manifest["logs"] if saved else None)
 
 
 def _shapes(config: Config, world: World) -> dict[str, Any]:
@@ -152,13 +171,20 @@ class _Training:
         self.began_at = 0  # iteration in which this process began
         self.train_seconds = 0.0
         self.compile_seconds = 0.0
-        self.earlier = {"wall_seconds": 0.0, "train_seconds": 0.0, "compile_seconds": 0.0}
+        names = ("wall_seconds", "train_seconds", "compile_seconds", "save_seconds")
+        self.earlier = dict.fromkeys(names, 0.0)
         self.began = self.saved_at = time.perf_counter()
-        self.save_seconds = 0.0
+        self.save_seconds = self.all_save_seconds = 0.0
         self.last_good: Path | None = None
 
     def run(self, saved: checkpoint.Saved | None) -> store.Run:
         """Train from the start, or from where ``saved`` is, to the end."""
+        try:
+            return self._run(saved)
+        except UserError as error:  # the disk
+            raise UserError(f"{error}; then 'apart resume {self.writer.path}' goes on") from None
+
+    def _run(self, saved: checkpoint.Saved | None) -> store.Run:
         began = time.perf_counter()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
         if saved is not None:
@@ -170,7 +196,7 @@ class _Training:
         self.began = self.saved_at = time.perf_counter()
         iteration, total = int(state.iteration), self.config.iterations
         if saved is None:
-            self._record(iteration, evaluation, final=False)
+            self._record(iteration, evaluation)
         while iteration < total:
             due = self.config.next_evaluation(iteration)
             state = self._advance(state, iteration, due)
@@ -178,10 +204,12 @@ class _Training:
             if iteration < due:
                 self._interrupt(state, iteration)
             evaluation = self._evaluate(state)
-            self._record(iteration, evaluation, final=iteration == total)
+            if iteration % self.config.evaluate_iterations == 0:
+                self._record(iteration, evaluation)
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
+        self._record_end(iteration, evaluation)
         self.writer.skills(_skills(self.world, evaluation))
         self.writer.summary(self._summary(iteration))
         return store.load(self.writer.path)
@@ -191,7 +219,7 @@ class _Training:
         self.began_at, self.last_good = saved.iteration, saved.path
         times = saved.manifest.get("seconds", {})
         self.earlier = {name: float(times.get(name, 0.0)) for name in self.earlier}
-        rows = store.read_metrics(self.writer.path)
+        rows = store.rows_of(files.read_bytes(self.writer.path / store.METRICS, sys.maxsize))
         self.n_rows = len(rows)
         if rows:
             self.n_effective = int(rows[-1]["n_effective"])
@@ -230,20 +258,33 @@ class _Training:
         on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
         return on_host
 
-    def _record(self, iteration: int, evaluation: Evaluation, final: bool) -> None:
-        env_steps = iteration * self.config.collection
+    def _record(self, iteration: int, evaluation: Evaluation) -> None:
+        self._note(iteration, evaluation)
+        # A detail is long: kept at the start and at evaluations 1, 2, 4, 8, ... and at the end.
+        if self.n_rows & (self.n_rows - 1) == 0:
+            self.writer.detail(_detail(self._steps(iteration), evaluation))
+        self.n_rows += 1
+
+    def _record_end(self, iteration: int, evaluation: Evaluation) -> None:
+        """What only the end of a run has; after the last save, as a longer run lacks it."""
+        if iteration % self.config.evaluate_iterations:
+            self._note(iteration, evaluation)
+        elif (self.n_rows - 1) & (self.n_rows - 2) == 0:
+            return  # its detail is there
+        self.writer.detail(_detail(self._steps(iteration), evaluation))
+
+    def _note(self, iteration: int, evaluation: Evaluation) -> None:
         self.n_effective = int(evaluation.n_effective)
         if self.first_full_at is None and self.n_effective == self.n_available:
-            self.first_full_at = env_steps
+            self.first_full_at = self._steps(iteration)
         self.writer.row(self._row(iteration, evaluation))
-        # A detail is long: kept at the start and at evaluations 1, 2, 4, 8, ... and at the end.
-        if final or self.n_rows & (self.n_rows - 1) == 0:
-            self.writer.detail(_detail(env_steps, evaluation))
-        self.n_rows += 1
+
+    def _steps(self, iteration: int) -> int:
+        return iteration * self.config.collection
 
     def _row(self, iteration: int, evaluation: Evaluation) -> dict[str, Any]:
         row: dict[str, Any] = {
-            "env_steps": iteration * self.config.collection,
+            "env_steps": self._steps(iteration),
             "updates": self._updates(iteration),
             "n_effective": self.n_effective,
             "n_available": self.n_available,
@@ -265,13 +306,13 @@ class _Training:
         good = f"the last good checkpoint is {self.last_good}" if self.last_good else ""
         raise NonFinite(
             f"{self.writer.path}: parameters became non-finite before step "
-            f"{iteration * self.config.collection:,}; lower --learning-rate or "
+            f"{self._steps(iteration):,}; lower --learning-rate or "
             f"--discriminator-learning-rate ({good or 'no checkpoint had been written yet'})"
         )
 
     def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
         self._save(state, iteration)
-        steps, total = (n * self.config.collection for n in (iteration, self.config.iterations))
+        steps, total = (self._steps(n) for n in (iteration, self.config.iterations))
         raise RunInterrupted(
             f"stopped after {steps:,} of {total:,} steps; state saved in {self.writer.path}",
             self.stop(),
@@ -279,9 +320,9 @@ class _Training:
 
     def _save(self, state: TrainState, iteration: int) -> None:
         began = time.perf_counter()
-        self.writer.sync()
         about = {
-            "config_sha256": self.config.fingerprint(),
+            "config_sha256": setup.identity(self.config, self.world),
+            "logs": self.writer.sync(),
             "threads": threads.in_use(),
             "seconds": self._seconds(),
             **_versions(),
@@ -290,6 +331,7 @@ class _Training:
         self.last_good = checkpoint.save(folder, iteration, to_arrays(state), about)
         self.saved_at = time.perf_counter()
         self.save_seconds = self.saved_at - began
+        self.all_save_seconds += self.save_seconds
 
     def _seconds(self) -> dict[str, float]:
         """Of this process and those before it."""
@@ -297,18 +339,18 @@ class _Training:
             "wall_seconds": time.perf_counter() - self.began,
             "train_seconds": self.train_seconds,
             "compile_seconds": self.compile_seconds,
+            "save_seconds": self.all_save_seconds,
         }
         return {name: round(value + self.earlier[name], 3) for name, value in now.items()}
 
     def _progress(self, iteration: int) -> Progress:
-        collection = self.config.collection
         here = time.perf_counter() - self.began
         return Progress(
-            env_steps=iteration * collection,
-            total_steps=self.config.iterations * collection,
+            env_steps=self._steps(iteration),
+            total_steps=self._steps(self.config.iterations),
             n_effective=self.n_effective,
             n_available=self.n_available,
-            steps_per_second=(iteration - self.began_at) * collection / max(here, 1e-9),
+            steps_per_second=self._steps(iteration - self.began_at) / max(here, 1e-9),
         )
 
     def _updates(self, iteration: int) -> int:
@@ -316,8 +358,9 @@ class _Training:
 
     def _summary(self, iteration: int) -> dict[str, Any]:
         c, seconds = self.config, self._seconds()
-        env_steps = iteration * c.collection
+        env_steps = self._steps(iteration)
         return {
+            "config_sha256": setup.identity(c, self.world),
             "world": c.world,
             "method": c.method,
             "seed": c.seed,

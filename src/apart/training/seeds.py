@@ -13,7 +13,7 @@ from typing import Any
 
 from apart._errors import UserError
 from apart.progress import Listener, Progress
-from apart.runs import store
+from apart.runs import files, store
 from apart.runs.lock import Lock
 from apart.settings import resolve
 from apart.training import pool, setup
@@ -83,7 +83,7 @@ def _finish(
     words += ["--device", device] if device else []
     todo = {path: pool.command(path, *words) for path, plan in plans.items() if not plan.finished}
     if todo:
-        (folder / store.SUMMARY).unlink(missing_ok=True)
+        files.remove(folder / store.SUMMARY)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
     failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
     for path, why in failures.items():

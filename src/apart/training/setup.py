@@ -13,7 +13,7 @@ from apart._config import SPECS, Config, check_value
 from apart._errors import UserError, unknown
 from apart.runs import store
 from apart.runs.checkpoint import Saved, manifests
-from apart.runs.files import read_json, write_json
+from apart.runs.files import digest, read_sealed, write_sealed
 from apart.settings import check
 from apart.training import threads
 from apart.worlds import grid
@@ -27,22 +27,28 @@ class Plan(NamedTuple):
 
     config: Config
     world: World
-    sha256: str  # of the configuration that its checkpoints were written with
+    sha256: str  # its `identity`
     finished: bool
     longer: bool  # it is to make more steps than it was started for
 
 
 def write(folder: Path, config: Config, world: World) -> None:
     """Everything needed to run it again, plus versions."""
-    write_json(
+    write_sealed(
         folder / store.CONFIG,
         {
             "config": dataclasses.asdict(config),
-            "config_sha256": config.fingerprint(),
+            "config_sha256": identity(config, world),
             "map": world.text.split("\n"),
             "versions": {name: metadata.version(name) for name in PACKAGES},
         },
     )
+
+
+def identity(config: Config, world: World) -> str:
+    """SHA-256 of all that decides the bits of a state; how long the run is rarely does."""
+    fields = dataclasses.replace(config, steps=config.steps if config.anneal else 1)
+    return digest(f"{fields.fingerprint()}\n{world.text}".encode())
 
 
 def folder_of_run(path: str | Path) -> Path:
@@ -57,11 +63,11 @@ def folder_of_run(path: str | Path) -> Path:
 
 def read(folder: Path, steps: int | None) -> Plan:
     """The configuration and world of the run in ``folder``, checked; trained to ``steps``."""
-    stored = read_json(folder / store.CONFIG)
+    stored = read_sealed(folder / store.CONFIG)
     config, world = _config(folder, stored)
-    sha256 = config.fingerprint()
+    sha256 = identity(config, world)
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{folder / store.CONFIG}: the configuration does not match its checksum")
+        raise UserError(f"{folder / store.CONFIG}: config_sha256 is of another configuration")
     finished = (folder / store.SUMMARY).exists()
     if steps is None or steps == config.steps:
         return Plan(config, world, sha256, finished, longer=False)
@@ -95,10 +101,13 @@ def _config(folder: Path, stored: Mapping[str, Any]) -> tuple[Config, World]:
     return config, world
 
 
-def differences(saved: Saved | None, versions: Mapping[str, str], n_threads: int) -> list[str]:
-    """A line for everything because of which the bits may not be those of an unbroken run."""
+def differences(
+    folder: Path, saved: Saved | None, versions: Mapping[str, str], n_threads: int
+) -> list[str]:
+    """A line for everything that going on from ``saved`` should not do silently."""
     if saved is None:
-        return []
+        begun = (folder / store.METRICS).exists()
+        return ["no checkpoint had been saved: begins anew"] if begun else []
     lines = [f"passed over: {line}" for line in saved.passed_over]
     before = saved.manifest.get("versions")
     before = before if isinstance(before, dict) else {}
@@ -120,26 +129,16 @@ def threads_of(folder: Path, config: Config) -> int:
     """Threads with which the run in ``folder`` was saved last; else what pays."""
     for path in reversed(manifests(folder / store.CHECKPOINTS)):
         with contextlib.suppress(UserError):
-            found = read_json(path).get("threads")
+            found = read_sealed(path).get("threads")
             if isinstance(found, int) and 1 <= found <= threads.MAX_THREADS:
                 return found
     return threads.best(config)
 
 
-def cut_back(writer: store.Writer, config: Config, iteration: int) -> None:
-    """Keep the evaluations up to ``iteration`` that the run as configured makes."""
-
-    def number(steps: int) -> int | None:
-        """Which evaluation this is, if the run makes it."""
-        at, off = divmod(steps, config.collection)
-        if off or at > iteration:
-            return None
-        if at == config.iterations:
-            return -1
-        return None if at % config.evaluate_iterations else at // config.evaluate_iterations
-
-    def in_details(steps: int) -> bool:
-        n = number(steps)
-        return n is not None and (n == -1 or n & (n - 1) == 0)
-
-    writer.cut_back(lambda steps: number(steps) is not None, in_details)
+def check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """`UserError` where the rest of a run is not as it was when ``manifest`` was written."""
+    with store.shaped(folder / store.CHECKPOINTS):
+        for name in (store.METRICS, store.DETAILS):
+            store.read_log(folder / name, manifest["logs"][name])
+        for seconds in manifest["seconds"].values():
+            float(seconds)
