@@ -8,9 +8,12 @@ from pathlib import Path
 
 os.environ.setdefault("PJRT_NPROC", "1")
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
 import pytest
 from hypothesis import settings
+
+NIGHTLY = bool(os.environ.get("APART_NIGHTLY"))  # `make nightly`: the same tests, more cases
 
 settings.register_profile("apart", deadline=None, max_examples=60)
 settings.load_profile("apart")

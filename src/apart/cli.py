@@ -52,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except OSError as error:  # a path that cannot even be looked at
+        return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2)
 
 
 def _fail(message: str, code: int) -> int:

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+import torture
+from torture import ending as result
 
 import apart
 from apart._errors import NonFinite, RunInterrupted, UserError
@@ -18,10 +20,6 @@ from apart.cli import main
 from apart.runs import checkpoint, files, store
 from apart.runs.lock import Lock
 from apart.training import run as host
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
-import torture
-from torture import ending as result
 
 WORLD = apart.parse_map("S..\n.#.\n...", "ring")
 SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}

@@ -65,11 +65,7 @@ def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping
 
 def manifests(folder: Path) -> list[Path]:
     """Of all checkpoints below ``folder``, oldest first."""
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise UserError(f"{folder}: not a folder of its own; remove it")
-    if not folder.exists():
-        return []
-    return sorted(path for path in folder.iterdir() if _NAME.fullmatch(path.name))
+    return [path for path in files.listing(folder) if _NAME.fullmatch(path.name)]
 
 
 def remove(manifest: Path) -> None:

@@ -82,6 +82,17 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
+def listing(folder: Path) -> list[Path]:
+    """What is in ``folder``, sorted; nothing where there is none; `UserError` if it is a link."""
+    with _saying(folder, "read"):
+        if folder.is_symlink():
+            raise UserError(f"{folder}: a link; a run reads its own folder only")
+        try:
+            return sorted(folder / name for name in os.listdir(folder))
+        except FileNotFoundError:
+            return []
+
+
 def read_bytes(path: Path, most: int) -> bytes:
     """The content of a regular file of at most ``most`` bytes; `UserError` otherwise."""
     with _saying(path, "read"), _opened(path, os.O_RDONLY) as descriptor:

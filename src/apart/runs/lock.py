@@ -69,4 +69,5 @@ class Lock:
         """Let others have the folder."""
         with contextlib.suppress(OSError):
             os.ftruncate(self._descriptor, 0)
-        os.close(self._descriptor)
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ SKILLS: Final = "skills.json"
 SUMMARY: Final = "summary.json"
 CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
+_SEED: Final = re.compile(r"seed-[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,7 @@ def refusal(path: Path, overwrite: bool) -> str | None:
         return None
     if not path.is_dir():
         return f"{path} is a file; choose another --out"
-    if all(entry.name == LOCK for entry in path.iterdir()):
+    if _empty(path):
         return None
     if not (path / CONFIG).exists() and not any(path.glob(f"seed-*/{CONFIG}")):
         return f"{path} is not empty and holds no run; choose another --out"
@@ -214,6 +216,15 @@ def refusal(path: Path, overwrite: bool) -> str | None:
     return (
         f"{path} holds an unfinished run; go on with 'apart resume {path}', choose another --out "
         "or pass --overwrite"
+    )
+
+
+def _empty(path: Path) -> bool:
+    """Whether ``path`` has nothing but what a run that was killed at its very start leaves."""
+    return all(
+        entry.name in (LOCK, f".{CONFIG}.tmp")
+        or (_SEED.fullmatch(entry.name) and entry.is_dir() and _empty(entry))
+        for entry in path.iterdir()
     )
 
 
@@ -247,7 +258,7 @@ def load(path: str | Path) -> Run:
 
 def seed_folders(path: Path) -> list[Path]:
     """The runs of the set in ``path``, by seed."""
-    found = [p for p in path.glob("seed-*") if p.name[5:].isdecimal() and (p / CONFIG).exists()]
+    found = [p for p in path.glob("seed-*") if _SEED.fullmatch(p.name) and (p / CONFIG).exists()]
     return sorted(found, key=lambda p: int(p.name[5:]))
 
 

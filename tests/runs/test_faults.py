@@ -1,0 +1,128 @@
+"""Every file operation may fail, or be the last: what was whole stays whole, a line says so."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+from conftest import NIGHTLY
+from disk import DEATHS, ERRORS, FAULTS, Died, Disk
+from torture import ending
+
+import apart
+from apart._errors import UserError
+from apart.cli import main
+from apart.runs import checkpoint, store
+from apart.training import run as host
+
+OLD = {"a": np.arange(300.0), "b": np.array(1, np.int32)}
+NEW = {"a": np.arange(300.0) + 7, "b": np.array(2, np.int32)}
+ABOUT = {"config_sha256": "x"}
+
+
+def operations_of_a_save(tmp_path):
+    folder = tmp_path / "count"
+    for iteration in (1, 2):
+        checkpoint.save(folder, iteration, OLD, ABOUT)
+    with Disk(folder) as disk:
+        checkpoint.save(folder, 3, NEW, ABOUT)
+    return disk.count
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_save_leaves_the_old_or_the_new_state_never_a_third(fault, tmp_path):
+    n = operations_of_a_save(tmp_path)
+    assert n > 15
+    ends = set()
+    for at in range(1, n + 1):
+        folder = tmp_path / str(at)
+        for iteration in (1, 2):
+            checkpoint.save(folder, iteration, OLD, ABOUT)
+        error = None
+        try:
+            with Disk(folder, at, fault):
+                checkpoint.save(folder, 3, NEW, ABOUT)
+        except (UserError, Died) as caught:
+            error = caught
+        saved = checkpoint.load(folder, OLD, "x")
+        assert saved is not None
+        assert saved.passed_over == []
+        want = {2: OLD, 3: NEW}[saved.iteration]
+        for name, value in want.items():
+            np.testing.assert_array_equal(saved.arrays[name], value)
+        if error is None:
+            assert saved.iteration == 3
+        if fault in ERRORS and error is not None:
+            assert "\n" not in str(error)
+            assert "cannot be" in str(error)
+        ends.add(saved.iteration)
+        checkpoint.save(folder, 4, NEW, ABOUT)  # and the next one works
+        assert checkpoint.load(folder, NEW, "x").iteration == 4
+        assert len(checkpoint.manifests(folder)) == 2
+    assert 3 in ends
+    if fault in (*ERRORS, *DEATHS):
+        assert 2 in ends
+
+
+WORLD = apart.parse_map("S..\n.#.\n...", "ring")
+OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 36}
+OPTIONS |= {"buffer": 60, "method": "diayn"}
+
+
+@pytest.fixture
+def saves_always(monkeypatch):
+    monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)
+    monkeypatch.setattr(host, "_SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(host, "_SAVE_SHARE", 1e9)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "run"
+    apart.train(WORLD, out=path, **OPTIONS)
+    return ending(path)
+
+
+def begin_or_go_on(path):
+    if (path / store.CONFIG).exists():
+        return apart.resume(path, warn=lambda line: None)
+    return apart.train(WORLD, out=path, overwrite=True, **OPTIONS)
+
+
+def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, whole):
+    """All of them in the nightly form; some here."""
+    counted = tmp_path / "counted"
+    with Disk(counted) as disk:
+        begin_or_go_on(counted)
+    assert ending(counted) == whole
+    assert set(disk.names) >= {"open", "write", "fsync", "close", "replace", "unlink", "mkdir"}
+    cases = [(at, fault) for at in range(1, disk.count + 1) for fault in FAULTS]
+    if not NIGHTLY:
+        cases = random.Random(1).sample(cases, 60)
+    for at, fault in cases:
+        path = tmp_path / f"{at}-{fault.replace(' ', '-').replace('/', '')}"
+        try:
+            with Disk(path, at, fault):
+                begin_or_go_on(path)
+            assert (path / store.SUMMARY).exists()
+        except Died:
+            assert fault in DEATHS
+        except UserError as error:
+            assert "\n" not in str(error)
+            assert fault not in DEATHS
+        begin_or_go_on(path)
+        assert ending(path) == whole, (at, fault, disk.names[at - 1])
+
+
+def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path, saves_always, capsys):
+    path, map_file = tmp_path / "run", tmp_path / "ring.txt"
+    map_file.write_text(WORLD.text)
+    words = ["train", str(map_file), "--out", str(path), "--progress", "none", "--no-draw"]
+    words += "--method diayn --steps 150 --skills 4 --horizon 6 --batch 16 --buffer 60".split()
+    with Disk(path, 200, "disk full"):
+        assert main(words) == 2
+    lines = capsys.readouterr().err.strip().split("\n")
+    assert "No space left on device" in lines[-1]
+    assert lines[-1].endswith(f"then 'apart resume {path}' goes on")
+    assert main(["resume", str(path), "--no-draw", "--progress", "none"]) == 0
