@@ -91,7 +91,13 @@ def load(
         UserError: there are checkpoints, but none can be used.
     """
     passed_over: list[str] = []
-    for path in reversed(manifests(folder)):
+    known = manifests(folder)
+    for path in files.listing(folder):
+        if path.suffix == ".safetensors" and (
+            not known or path > known[-1].with_suffix(path.suffix)
+        ):
+            passed_over.append(f"{path}: its manifest is missing; the save was not finished")
+    for path in reversed(known):
         try:
             arrays, manifest = _read(path, like, config_sha256)
             also(manifest)
@@ -99,7 +105,7 @@ def load(
             passed_over.append(str(error))
         else:
             return Saved(arrays, manifest, path, passed_over)
-    if passed_over:
+    if known:
         raise UserError(f"no usable checkpoint: {'; '.join(passed_over)}")
     return None
 

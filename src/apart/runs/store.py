@@ -70,6 +70,7 @@ class Run:
     def skills(self) -> list[Skill]:
         """All K skills."""
         stored = files.read_sealed(self.path / SKILLS)
+        _same_run(self.path / SKILLS, stored, self.config)
         with shaped(self.path / SKILLS):
             return [
                 Skill(
@@ -167,9 +168,10 @@ class Writer:
             else:
                 files.truncate(self.path / name, known[name]["bytes"])
 
-    def skills(self, skills: Sequence[Mapping[str, Any]]) -> None:
+    def skills(self, skills: Sequence[Mapping[str, Any]], config_sha256: str) -> None:
         """Every skill's greedy trajectory, last state and probability there."""
-        files.write_sealed(self.path / SKILLS, {"skills": skills}, lines_of="skills")
+        content = {"skills": skills, "config_sha256": config_sha256}
+        files.write_sealed(self.path / SKILLS, content, lines_of="skills")
 
     def summary(self, summary: Mapping[str, Any]) -> None:
         """The result. Its presence means that the run is finished, so it comes last."""
@@ -249,11 +251,15 @@ def load(path: str | Path) -> Run:
     if not (folder / SUMMARY).exists():
         raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
     config, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
-    if summary.get("config_sha256") != config.get("config_sha256"):
-        raise UserError(f"{folder / SUMMARY}: of another configuration than {CONFIG}")
+    _same_run(folder / SUMMARY, summary, config)
     with shaped(folder / SUMMARY):
         int(summary["n_effective"]), int(summary["n_available"]), dict(summary["logs"])
     return Run(folder, config, summary)
+
+
+def _same_run(path: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
+    if stored.get("config_sha256") != config.get("config_sha256"):
+        raise UserError(f"{path}: of another configuration than {CONFIG}")
 
 
 def seed_folders(path: Path) -> list[Path]:

@@ -163,6 +163,7 @@ class _Training:
     ) -> None:
         self.config, self.world, self.writer = config, world, writer
         self.stop, self.listener = stop, listener or (lambda _: None)
+        self.identity = setup.identity(config, world)
         self.n_available = world.n_available(config.horizon)
         self.program, self.hyper = program(world, config), hyper_of(config)
         self.first_full_at: int | None = None
@@ -210,7 +211,7 @@ class _Training:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
         self._record_end(iteration, evaluation)
-        self.writer.skills(_skills(self.world, evaluation))
+        self.writer.skills(_skills(self.world, evaluation), self.identity)
         self.writer.summary(self._summary(iteration))
         return store.load(self.writer.path)
 
@@ -321,7 +322,7 @@ class _Training:
     def _save(self, state: TrainState, iteration: int) -> None:
         began = time.perf_counter()
         about = {
-            "config_sha256": setup.identity(self.config, self.world),
+            "config_sha256": self.identity,
             "logs": self.writer.sync(),
             "threads": threads.in_use(),
             "seconds": self._seconds(),
@@ -360,7 +361,7 @@ class _Training:
         c, seconds = self.config, self._seconds()
         env_steps = self._steps(iteration)
         return {
-            "config_sha256": setup.identity(c, self.world),
+            "config_sha256": self.identity,
             "world": c.world,
             "method": c.method,
             "seed": c.seed,

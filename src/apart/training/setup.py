@@ -106,7 +106,8 @@ def differences(
 ) -> list[str]:
     """A line for everything that going on from ``saved`` should not do silently."""
     if saved is None:
-        begun = (folder / store.METRICS).exists()
+        traces = (store.METRICS, store.DETAILS, store.CHECKPOINTS)
+        begun = any((folder / name).exists() for name in traces)
         return ["no checkpoint had been saved: begins anew"] if begun else []
     lines = [f"passed over: {line}" for line in saved.passed_over]
     before = saved.manifest.get("versions")
