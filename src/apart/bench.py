@@ -99,7 +99,7 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     }
 
 
-def bench(seconds: float, repeats: int, path: str | None) -> int:
+def bench(seconds: float, repeats: int, path: Path | None) -> int:
     """Measure all cases, print the tables, write JSON to ``path`` if given; the exit code.
 
     Every case has a process of its own, with the number of threads that pays for it.
@@ -125,7 +125,7 @@ def bench(seconds: float, repeats: int, path: str | None) -> int:
                 flush=True,
             )
     if path:
-        write_json(Path(path), results)
+        write_json(path, results)
         print(f"written to {path}", file=sys.stderr)
     return 0
 

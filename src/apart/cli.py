@@ -17,12 +17,13 @@ from apart import settings
 from apart._config import SPECS, TYPES, Config, check_value, flag
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest, unknown
 from apart._version import __version__
-from apart.progress import REPORTERS, Reporter, duration
+from apart.progress import REPORTERS, Listener, Progress, Reporter, duration
 from apart.runs import store
 from apart.training import setup, threads
 
 _SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
+_MOST_WORDS = 1000
 _OWN = ("world", "method", "seed", "steps")
 
 
@@ -57,7 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fail(message: str, code: int) -> int:
-    print(f"apart: {' '.join(message.split())}", file=sys.stderr)
+    line = " ".join(message.split())
+    if len(line) > _MOST_WORDS:
+        line = f"{line[: _MOST_WORDS // 2]} ... {line[-_MOST_WORDS // 2 :]}"
+    print(f"apart: {line}", file=sys.stderr)
     return code
 
 
@@ -72,6 +76,9 @@ def _run(words: list[str]) -> int:
     if "command" not in parsed:
         parser.print_help()
         return 0
+    for name, value in vars(parsed).items():
+        if value == [] and name != "ids":  # what argparse makes of it
+            raise UserError(f"{flag(name)}: '--' is no value")
     command: Callable[[argparse.Namespace], int] = parsed.command
     return command(parsed)
 
@@ -169,7 +176,7 @@ def _shared_flags(parser: argparse.ArgumentParser) -> None:
 
 def number(name: str, text: str, whole: bool) -> int | float:
     """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
-    plain, factor = text.strip().replace("_", ""), 1
+    plain, factor = text.strip(), 1
     if plain and plain[-1] in _SUFFIXES:
         plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
     kind = "a whole number" if whole else "a number"
@@ -204,8 +211,18 @@ def _reporter(parsed: argparse.Namespace) -> Reporter:
     return REPORTERS[parsed.progress]()
 
 
+def _out(parsed: argparse.Namespace) -> Path | None:
+    return None if parsed.out is None else _path("--out", parsed.out)
+
+
+def _path(name: str, text: str) -> Path:
+    if not text or "\0" in text:
+        raise UserError(f"{name}: {text!r} is no path")
+    return Path(text)
+
+
 def _threads(parsed: argparse.Namespace, unless_said: int) -> int:
-    if not parsed.threads:
+    if parsed.threads is None:
         return unless_said
     return _count("--threads", parsed.threads, threads.MAX_THREADS)
 
@@ -215,31 +232,32 @@ def _train(parsed: argparse.Namespace) -> int:
     seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000)
     config, world = settings.resolve(parsed.world, parsed.method, options)
     n_threads = _threads(parsed, threads.best(config))
-    folder = Path(parsed.out) if parsed.out else store.default_folder(config.world, config.method)
+    folder = _out(parsed) or store.default_folder(config.world, config.method)
     refuse = store.refusal(folder, parsed.overwrite)
     if refuse:
         raise UserError(refuse)
     reporter = _reporter(parsed)
-    if parsed.progress != "json":
-        print(
-            f"{config.method} in {config.world}: {world.n_available(config.horizon)} of "
-            f"{world.n_states} cells can be reached in {config.horizon} steps, "
-            f"{config.skills} skills",
-            file=sys.stderr,
-        )
-    common = {"method": config.method, "overwrite": parsed.overwrite, "device": parsed.device}
+    listener = _announced(
+        f"{config.method} in {config.world}: {world.n_available(config.horizon)} of "
+        f"{world.n_states} cells can be reached in {config.horizon} steps, {config.skills} skills",
+        reporter,
+    )
+    common: dict[str, Any] = {
+        "method": config.method,
+        "overwrite": parsed.overwrite,
+        "device": parsed.device,
+        "listener": reporter if parsed.progress == "json" else listener,
+    }
     try:
         if seeds is not None:
             from apart.training.seeds import train_seeds
 
-            runs = train_seeds(
-                parsed.world, seeds=seeds, out=folder, listener=reporter, **common, **options
-            )
+            runs = train_seeds(parsed.world, seeds=seeds, out=folder, **common, **options)
         else:
             threads.use(n_threads)
             from apart.training.run import train
 
-            runs = [train(world, out=folder, listener=reporter, **common, **options)]
+            runs = [train(world, out=folder, **common, **options)]
     finally:
         reporter.close()
     if parsed.progress != "json":
@@ -247,12 +265,25 @@ def _train(parsed: argparse.Namespace) -> int:
     return 0
 
 
+def _announced(line: str, reporter: Reporter) -> Listener:
+    """Says ``line`` when training begins: an error before that is the only line."""
+    told = False
+
+    def listen(progress: Progress) -> None:
+        nonlocal told
+        if not told:
+            print(line, file=sys.stderr)
+        told = True
+        reporter(progress)
+
+    return listen
+
+
 def _resume(parsed: argparse.Namespace) -> int:
-    folder = Path(parsed.folder)
+    folder = _path("DIR", parsed.folder)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such run folder")
-    steps = parsed.steps and number("--steps", parsed.steps, whole=True)
-    steps = None if steps is None else check_value("steps", steps)
+    steps = _steps(parsed)
     single = (folder / store.CONFIG).exists()
     folders = [folder] if single else store.seed_folders(folder)
     if not folders:
@@ -279,6 +310,13 @@ def _resume(parsed: argparse.Namespace) -> int:
     if parsed.progress != "json":
         _tell(runs, folder, draw=parsed.draw)
     return 0
+
+
+def _steps(parsed: argparse.Namespace) -> int | None:
+    if parsed.steps is None:
+        return None
+    steps: int = check_value("steps", number("--steps", parsed.steps, whole=True))
+    return steps
 
 
 def _warn(line: str) -> None:
@@ -344,14 +382,11 @@ def _reproduce(parsed: argparse.Namespace) -> int:
         raise UserError(f"name an experiment or --all: {', '.join(experiments.names())}")
     if parsed.engine not in ENGINES:
         raise unknown("engine", parsed.engine, ENGINES)
-    steps = None
-    if parsed.steps is not None:
-        steps = check_value("steps", number("--steps", parsed.steps, whole=True))
     reproduce(
         list(dict.fromkeys(ids)),
-        Path(parsed.out) if parsed.out else Path("runs") / "reproduce",
+        _out(parsed) or Path("runs") / "reproduce",
         seeds=None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000),
-        steps=steps,
+        steps=_steps(parsed),
         engine=ENGINES[parsed.engine],
     )
     return 0
@@ -362,6 +397,9 @@ def _bench(parsed: argparse.Namespace) -> int:
     if not 0.01 <= seconds <= 3600:
         raise UserError(f"--seconds: {seconds} is outside 0.01 to 3600")
     repeats = _count("--repeats", parsed.repeats, 1000)
+    path = None if parsed.json is None else _path("--json", parsed.json)
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise UserError(f"--json: {path} is no file in a folder that exists")
     from apart.bench import bench
 
-    return bench(seconds=float(seconds), repeats=repeats, path=parsed.json)
+    return bench(seconds=float(seconds), repeats=repeats, path=path)

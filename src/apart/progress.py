@@ -122,6 +122,8 @@ REPORTERS: dict[str, Callable[[], Reporter]] = {
 
 def words(progress: Progress) -> str:
     """``1,250,000 / 5,000,000 steps · 71 of 85 skills · 41,200 steps/s · 1:31 left``."""
+    if not progress.steps_per_second:
+        return f"{progress.env_steps:,} / {progress.total_steps:,} steps · compiling"
     return (
         f"{progress.env_steps:,} / {progress.total_steps:,} steps · "
         f"{progress.n_effective} of {progress.n_available} skills · "

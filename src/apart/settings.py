@@ -156,6 +156,10 @@ def _check_together(config: Config, world: World) -> None:
             f"--buffer {config.buffer} is smaller than the {config.collection} transitions "
             "between two updates"
         )
+    if config.iterations >= 2**31:
+        raise UserError(
+            f"--steps {config.steps}: more than {2**31 - 1:,} rounds of {config.collection} steps"
+        )
     needed, present = memory_bytes(config, world), _physical_memory()
     if needed > present:
         image = OBSERVATIONS[config.observation].image(world, config.pixels_per_cell)

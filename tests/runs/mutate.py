@@ -66,7 +66,8 @@ class Mutator:
         kinds = [name for name in dir(self) if name.startswith("by_")]
         kind = self.rng.choice(kinds)
         # What cannot be done to a folder that was damaged before is left.
-        with contextlib.suppress(OSError, UserError, ValueError, TypeError, KeyError, IndexError):
+        cannot = (OSError, UserError, ValueError, TypeError, LookupError, RecursionError)
+        with contextlib.suppress(*cannot):
             getattr(self, kind)(folder)
         return kind[3:]
 

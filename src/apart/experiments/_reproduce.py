@@ -91,6 +91,10 @@ def reproduce(
         RunInterrupted: a signal; finished runs stay, calling again goes on.
     """
     plans = {name: plan(name, folder, seeds, steps) for name in names}
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another --out")
+    if not (folder / "runs").is_dir() and files.listing(folder):
+        raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
     runs = {run.folder: run for p in plans.values() for group in p.values() for run in group}
     todo = sorted((r for r in runs.values() if not r.done), key=lambda r: r.seconds)
     cost = sum(run.seconds for run in todo)

@@ -191,6 +191,7 @@ class _Training:
         if saved is not None:
             state = from_arrays(state, saved.arrays)
             self._go_on(saved)
+        self.listener(self._progress(self.began_at))  # nothing can be wrong any more
         state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
         evaluation = self._evaluate(state)
         self.compile_seconds = time.perf_counter() - began
