@@ -4,8 +4,9 @@
 
 Small runs of several methods save after every round. Each is killed before or after a random file
 operation, or at a random moment, resumed, killed again, until it ends; then all its bits (but for
-the clock) are compared with those of a run that was never stopped. Prints the count of identical
-endings; exit 1 if one differs.
+the clock) are compared with those of a run that was never stopped. Of a set of seeds, each child or
+the parent is killed; children that live on hold their locks. Prints the count of identical endings;
+exit 1 if one differs.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from safetensors.numpy import load_file
 
 import apart
 from apart.runs import checkpoint, store
+from apart.training import pool
 
 MAP = "S..\n.#.\n..."
 SMALL = {"steps": 240, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 24}
@@ -36,8 +38,16 @@ CASES: dict[str, dict[str, Any]] = {
     "apart_logits": {"method": "apart_logits", "buffer": 90},
     "diayn": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
     "mlp": {"method": "vic", "network": "mlp", "hidden": [8], "buffer": 200},
+    "three seeds": {"method": "diayn", "buffer": 200, "seeds": 3},
 }
-OPERATIONS = ("fsync", "replace", "unlink", "open")  # of os; every save goes through them
+# Of os; every save goes through them.
+OPERATIONS = ("open", "write", "fsync", "close", "replace", "unlink", "ftruncate")
+# A run of this size spends its life compiling: keep what was compiled.
+CACHE = {
+    "JAX_COMPILATION_CACHE_DIR": tempfile.gettempdir() + "/apart-torture-cache",
+    "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+    "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+}
 
 
 def ending(path: Path) -> dict[str, Any]:
@@ -57,18 +67,38 @@ def ending(path: Path) -> dict[str, Any]:
     }
 
 
+def endings(path: Path) -> list[dict[str, Any]]:
+    """Of a run, or of every run of a set."""
+    return [ending(folder) for folder in store.seed_folders(path) or [path]]
+
+
 def begin_or_go_on(path: Path, options: dict[str, Any]) -> None:
     if (path / store.CONFIG).exists():
-        apart.resume(path)
+        apart.resume(path, warn=lambda line: None)
+    elif store.seed_folders(path):
+        apart.resume_seeds(path)
+    elif "seeds" in options:
+        map_file = path.parent / "ring.txt"  # its name is part of the configuration
+        map_file.write_text(MAP)
+        apart.train_seeds(str(map_file), out=path, overwrite=True, **options)
     else:
         apart.train(apart.parse_map(MAP, "ring"), out=path, overwrite=True, **options)
 
 
 def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
     """Train, and die before or after the ``at``-th file operation (or by another's hand)."""
-    from apart.training import run as host
+    if "seeds" in options:
+        mine = [sys.executable, __file__, "--child"]
+        pool.command = lambda folder, *more: [*mine, str(folder), "{}", str(at), phase]
+    else:
+        from apart.training import run as host
 
-    host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
+        host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
+        _die_at(at, phase)
+    begin_or_go_on(path, options)
+
+
+def _die_at(at: int, phase: str) -> None:
     count = 0
 
     def wrap(name: str) -> None:
@@ -89,22 +119,26 @@ def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
 
     for name in OPERATIONS:
         wrap(name)
-    begin_or_go_on(path, options)
 
 
 def kill_once(path: Path, options: dict[str, Any], rng: random.Random) -> bool:
-    """Start it once and let it die, or end; whether it died."""
+    """Start it once and let it (or a child of it) die, or end; whether one died."""
     phase = rng.choice(["before", "after", "any moment"])
     at = 10**9 if phase == "any moment" else rng.randrange(1, 250)
     words = [sys.executable, __file__, "--child", str(path), json.dumps(options), str(at), phase]
-    process = subprocess.Popen(words, env={**os.environ, "PJRT_NPROC": "1"}, stderr=subprocess.PIPE)
+    process = subprocess.Popen(
+        words, env={**os.environ, **CACHE, "PJRT_NPROC": "1"}, stderr=subprocess.PIPE
+    )
     if phase == "any moment":
-        time.sleep(rng.uniform(1.0, 8.0))
+        time.sleep(rng.uniform(0.5, 5.0))
         process.kill()
     _, errors = process.communicate()
-    if process.returncode not in (0, -9):
-        raise SystemExit(f"{path}: {errors.decode()}")
-    return process.returncode == -9
+    if process.returncode in (0, -9):
+        return process.returncode == -9
+    lines = errors.decode().strip().split("\n")
+    if "seeds" in options and lines[-1].startswith("apart._errors.UserError: seed-"):
+        return "in use by" not in lines[-1]  # a seed was killed; or one still lives
+    raise SystemExit(f"{path}: {errors.decode()}")
 
 
 def main() -> None:
@@ -115,11 +149,12 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    os.environ.update(CACHE)
     with tempfile.TemporaryDirectory() as folder:
         whole = {}
         for case, options in CASES.items():
             begin_or_go_on(Path(folder) / case, {**SMALL, **options})
-            whole[case] = ending(Path(folder) / case)
+            whole[case] = endings(Path(folder) / case)
         told = threading.Lock()
         tally = {"kills": 0, "endings": 0, "identical": 0}
 
@@ -132,7 +167,7 @@ def main() -> None:
                 deaths = 0
                 while not (path / store.SUMMARY).exists():
                     deaths += kill_once(path, {**SMALL, **CASES[case]}, rng)
-                same = ending(path) == whole[case]
+                same = endings(path) == whole[case]
                 with told:
                     tally["kills"] += deaths
                     tally["endings"] += 1
