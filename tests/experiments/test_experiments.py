@@ -6,6 +6,8 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -14,6 +16,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.experiments import _reproduce as reproduce
 from apart.experiments import _spec
+from apart.experiments._board import Board
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
 from apart.settings import resolve
 
@@ -132,6 +135,26 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     with pytest.raises(UserError, match="no luck"):
         reproduce.reproduce(["tiny"], tmp_path, engine=notes, **options)
     assert asked == [broken.folder]
+
+
+def test_the_board_counts_shared_and_earlier_runs():
+    class Job(NamedTuple):
+        seconds: float
+
+    a, b, c, before = (Path(name) for name in ("a", "b", "c", "before"))
+    said = []
+    todo = {a: Job(10.0), b: Job(10.0), c: Job(20.0)}
+    board = Board(todo, {"one": {a, b, before}, "two": {b, c}}, said.append)
+    board.done(a, "a: 3 of 5")
+    board.under_way(b, 0.5)
+    rows = {
+        tuple(row) for row in zip(*(column.cells for column in board.table().columns), strict=True)
+    }
+    assert rows == {("one", "2", "1", "0", "3"), ("two", "0", "1", "1", "2")}
+    assert len(said) == 1
+    assert said[0].startswith("[1 of 3 done, 0 under way")
+    assert said[0].endswith("left] a: 3 of 5")
+    assert "last: a: 3 of 5" in board.table().caption
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import dataclasses
 import json
 import os
 import shutil
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from apart._config import Config
 from apart._errors import UserError
 from apart.experiments import _draw, experiment
+from apart.experiments._board import Board, Say
 from apart.experiments._spec import Condition, Experiment, Record, Results, spread
 from apart.progress import duration
 from apart.runs import files, store
@@ -82,7 +82,7 @@ def reproduce(
     seeds: int | None = None,
     steps: int | None = None,
     engine: Engine = pool.run,
-    say: Callable[[str], None] = lambda text: print(text, flush=True),
+    say: Say = lambda text: print(text, flush=True),
 ) -> dict[str, Path]:
     """Train what is missing, then write ID.json and ID.png per experiment; the pictures by id.
 
@@ -103,7 +103,11 @@ def reproduce(
         f"do, about {duration(cost / threads.cores())} on {threads.cores()} cores"
     )
     if todo:
-        _train(todo, engine, say)
+        groups = {
+            name: {run.folder for group in planned.values() for run in group}
+            for name, planned in plans.items()
+        }
+        _train(todo, groups, engine, say)
     pictures = {}
     for name, planned in plans.items():
         spec = experiment(name)
@@ -117,52 +121,32 @@ def reproduce(
     return pictures
 
 
-def _train(todo: Sequence[Run], engine: Engine, say: Callable[[str], None]) -> None:
+def _train(
+    todo: Sequence[Run], groups: Mapping[str, Collection[Path]], engine: Engine, say: Say
+) -> None:
     for run in todo:
         if not (run.folder / store.CONFIG).exists():
             with store.claim(run.folder, overwrite=False):
                 setup.write(run.folder, run.config, run.world)
-    commands = {run.folder: pool.command(run.folder) for run in todo}
-    board = _Board(todo, say)
-    failures = engine(commands, board)
+    runs = {run.folder: run for run in todo}
+    with Board(runs, groups, say) as board:
+
+        def watch(folder: Path, progress: Mapping[str, Any] | None) -> None:
+            if progress is not None:
+                board.under_way(folder, progress["env_steps"] / progress["total_steps"])
+                return
+            # A study keeps results, not states.
+            files.remove(*files.listing(folder / store.CHECKPOINTS))
+            found, run = store.load(folder), runs[folder]
+            board.done(
+                folder,
+                f"{run.condition.label}, {run.config.world}, seed {run.config.seed}: "
+                f"{found.n_effective} of {found.n_available}",
+            )
+
+        failures = engine({folder: pool.command(folder) for folder in runs}, watch)
     for path, why in failures.items():
         raise UserError(f"{path}: {why}")
-
-
-class _Board:
-    """The live table: a line per finished run, with what is left."""
-
-    def __init__(self, todo: Sequence[Run], say: Callable[[str], None]) -> None:
-        self._runs = {run.folder: run for run in todo}
-        self._share = dict.fromkeys(self._runs, 0.0)
-        self._say, self._began, self._told = say, time.monotonic(), time.monotonic()
-
-    def __call__(self, folder: Path, progress: Mapping[str, Any] | None) -> None:
-        if progress is not None:
-            self._share[folder] = progress["env_steps"] / progress["total_steps"]
-            if time.monotonic() - self._told > 60:
-                self._line("")
-            return
-        self._share[folder] = 1.0
-        files.remove(*(folder / store.CHECKPOINTS).glob("*"))  # a study keeps results, not states
-        run = store.load(folder)
-        found = f"{run.n_effective} of {run.n_available}"
-        config = self._runs[folder].config
-        self._line(
-            f"{self._runs[folder].condition.label}, {config.world}, seed {config.seed}: {found}"
-        )
-
-    def _line(self, text: str) -> None:
-        self._told = time.monotonic()
-        seconds = {folder: run.seconds for folder, run in self._runs.items()}
-        done = sum(self._share[folder] * cost for folder, cost in seconds.items())
-        left = (sum(seconds.values()) / max(done, 1e-9) - 1.0) * (self._told - self._began)
-        finished = sum(share == 1.0 for share in self._share.values())
-        running = sum(0.0 < share < 1.0 for share in self._share.values())
-        self._say(
-            f"[{finished} of {len(seconds)} done, {running} under way, "
-            f"{duration(left)} left] {text}".rstrip()
-        )
 
 
 def record_of(run: Run) -> Record:
