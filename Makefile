@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-torch evidence torture clean
+.PHONY: demo test bench bench-torch evidence nightly torture clean
 
 demo: $(VENV)/.installed
 	$(BIN)/apart train four_rooms --method apart --steps 1M --out runs/demo --overwrite
@@ -27,6 +27,10 @@ bench-torch: $(VENV)/.dev
 # The stored results of docs/results.md, made again (about half an hour on two cores).
 evidence: $(VENV)/.installed
 	$(BIN)/python benchmarks/learning.py
+
+# The tests of docs/safety.md with all their cases (about half an hour on two cores).
+nightly: $(VENV)/.dev
+	APART_NIGHTLY=1 $(BIN)/pytest -n auto tests/runs tests/test_wrong.py
 
 # Kill -9 a thousand times and compare the endings (hours).
 torture: $(VENV)/.installed

@@ -20,7 +20,7 @@ import learning
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance")),
+    *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance", "safety")),
 )
 WORLDS = ("four_rooms", "empty", "u_maze")
 
@@ -211,6 +211,27 @@ def cnn_profile() -> str:
     return "\n\n".join(parts)
 
 
+def torture() -> str:
+    found = stored("torture")
+    return (
+        f"`make torture`: **{found['identical']} of {found['endings']} endings identical** after "
+        f"{found['kills']:,} kills."
+    )
+
+
+def safety() -> str:
+    rows = [
+        [
+            f"`{row['method']}`",
+            f"{row['wall_seconds']:.0f} s",
+            f"{row['saving_percent']:.2f} %",
+            f"{row['check_milliseconds']:.2f} ms, {row['checking_percent']:.2f} %",
+        ]
+        for row in stored("safety")["rows"]
+    ]
+    return markdown(["four rooms", "run", "saving", "looking for non-finite numbers"], rows)
+
+
 def seeds() -> str:
     result = stored("seeds")["seed_updates_per_second"]
     ways = list(next(iter(result.values())))
@@ -240,7 +261,7 @@ def readme() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     "learning": learning_table,
     **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
-    **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile)},
+    **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile, torture, safety)},
 }
 
 

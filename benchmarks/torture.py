@@ -30,6 +30,7 @@ import apart
 from apart.runs import checkpoint, store
 from apart.training import pool
 
+RESULTS = Path(__file__).parents[1] / "results" / "torture.json"
 MAP = "S..\n.#.\n..."
 SMALL = {"steps": 240, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 24}
 CASES: dict[str, dict[str, Any]] = {
@@ -183,6 +184,7 @@ def main() -> None:
         for worker in workers:
             worker.join()
     print(f"{tally['identical']} of {tally['endings']} endings identical, {tally['kills']} kills")
+    RESULTS.write_text(json.dumps(tally) + "\n")
     raise SystemExit(tally["identical"] != tally["endings"])
 
 

@@ -20,6 +20,7 @@ from apart._version import __version__
 from apart.progress import REPORTERS, Listener, Progress, Reporter, duration
 from apart.runs import store
 from apart.training import setup, threads
+from apart.training.pool import NOTE
 
 _SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
@@ -202,13 +203,12 @@ def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     return options
 
 
-def _reporter(parsed: argparse.Namespace) -> Reporter:
-    """Checks the flags of `_shared_flags` that nothing else checks."""
+def _check_shared(parsed: argparse.Namespace) -> None:
+    """The flags of `_shared_flags` that nothing else checks."""
     if parsed.progress not in REPORTERS:
         raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
-    return REPORTERS[parsed.progress]()
 
 
 def _out(parsed: argparse.Namespace) -> Path | None:
@@ -229,14 +229,15 @@ def _threads(parsed: argparse.Namespace, unless_said: int) -> int:
 
 def _train(parsed: argparse.Namespace) -> int:
     options = _options(parsed)
-    seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, 1_000_000)
+    seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, setup.MAX_SEEDS)
     config, world = settings.resolve(parsed.world, parsed.method, options)
     n_threads = _threads(parsed, threads.best(config))
     folder = _out(parsed) or store.default_folder(config.world, config.method)
     refuse = store.refusal(folder, parsed.overwrite)
     if refuse:
         raise UserError(refuse)
-    reporter = _reporter(parsed)
+    _check_shared(parsed)
+    reporter = REPORTERS[parsed.progress]()
     listener = _announced(
         f"{config.method} in {config.world}: {world.n_available(config.horizon)} of "
         f"{world.n_states} cells can be reached in {config.horizon} steps, {config.skills} skills",
@@ -285,15 +286,18 @@ def _resume(parsed: argparse.Namespace) -> int:
         raise UserError(f"{folder}: no such run folder")
     steps = _steps(parsed)
     single = (folder / store.CONFIG).exists()
-    folders = [folder] if single else store.seed_folders(folder)
-    if not folders:
+    plans = {folder: setup.read(folder, steps)} if single else setup.read_set(folder, steps)
+    if not plans:
         raise UserError(f"{folder}: no run and no set of runs here")
-    plans = [setup.read(path, steps) for path in folders]
-    n_threads = _threads(parsed, setup.threads_of(folders[0], plans[0].config))
-    if all(plan.finished for plan in plans):
+    path, plan = next(iter(plans.items()))
+    n_threads = _threads(parsed, setup.threads_of(path, plan.config))
+    _check_shared(parsed)
+    if all(plan.finished for plan in plans.values()) and (folder / store.SUMMARY).exists():
+        for path in plans:
+            store.load(path).check()
         print(f"{folder}: finished already, nothing to do (--steps N trains longer)")
         return 0
-    reporter = _reporter(parsed)
+    reporter = REPORTERS[parsed.progress]()
     common = {"steps": steps, "device": parsed.device, "listener": reporter}
     try:
         if single:
@@ -320,7 +324,7 @@ def _steps(parsed: argparse.Namespace) -> int | None:
 
 
 def _warn(line: str) -> None:
-    print(f"apart: note: {line}", file=sys.stderr)
+    print(f"{NOTE}{line}", file=sys.stderr)
 
 
 def _count(name: str, text: str, most: int) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from pathlib import Path
 
 OPERATIONS = (
@@ -20,6 +21,7 @@ OPERATIONS = (
     "replace",
     "unlink",
     "mkdir",
+    "rmdir",
     "listdir",
 )
 ERRORS = {"disk full": errno.ENOSPC, "I/O error": errno.EIO, "permission denied": errno.EACCES}
@@ -40,7 +42,7 @@ class Disk:
         self._plain = {name: getattr(os, name) for name in OPERATIONS}
         self._open: dict[int, str] = {}
         self._synced: dict[str, int] = {}  # bytes that a power cut leaves, of files that we wrote
-        self._undo: list[tuple[str, str, bytes | None]] = []  # (folder, file, content before)
+        self._undo: list[tuple[str, str, bytes | str | None]] = []  # (folder, name, what it was)
 
     def __enter__(self):
         for name in OPERATIONS:
@@ -108,8 +110,10 @@ class Disk:
                 if self.fault.endswith("full"):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                 return done
-        if name in ("replace", "unlink"):
-            self._remember(os.fspath(arguments[-1] if name == "replace" else where))
+        if name in ("replace", "unlink", "mkdir", "rmdir"):
+            self._remember(os.fspath(arguments[1]) if name == "replace" else where)
+        if name == "open" and not os.path.exists(where):
+            self._remember(where)
         found = plain(*arguments, **named)
         if name == "replace":
             target = os.fspath(arguments[1])
@@ -121,8 +125,12 @@ class Disk:
         return found
 
     def _remember(self, path):
-        content = Path(path).read_bytes() if os.path.isfile(path) else None
-        self._undo.append((os.path.dirname(path), path, content))
+        """What a name stood for, until its folder is synced."""
+        if os.path.isdir(path):
+            before = "a folder"
+        else:
+            before = Path(path).read_bytes() if os.path.isfile(path) else None
+        self._undo.append((os.path.dirname(path), path, before))
 
     def _die(self):
         self.dead = True
@@ -130,11 +138,15 @@ class Disk:
 
     def _cut_power(self):
         if self.fault.endswith("lost"):
-            for _, path, content in reversed(self._undo):
-                if content is None:
+            for _, path, before in reversed(self._undo):
+                if before == "a folder":
+                    os.makedirs(path, exist_ok=True)
+                elif before is None and os.path.isdir(path):
+                    shutil.rmtree(path)
+                elif before is None:
                     Path(path).unlink(missing_ok=True)
-                else:
-                    Path(path).write_bytes(content)
+                elif os.path.isdir(os.path.dirname(path)):
+                    Path(path).write_bytes(before)
                     self._synced.pop(path, None)
         for path, size in self._synced.items():
             if os.path.isfile(path) and os.path.getsize(path) > size:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
+import shutil
 
 import numpy as np
 import pytest
@@ -47,7 +49,7 @@ def test_a_save_leaves_the_old_or_the_new_state_never_a_third(fault, tmp_path):
             error = caught
         saved = checkpoint.load(folder, OLD, "x")
         assert saved is not None
-        assert saved.passed_over == []
+        assert all("its manifest is missing" in line for line in saved.passed_over)
         want = {2: OLD, 3: NEW}[saved.iteration]
         for name, value in want.items():
             np.testing.assert_array_equal(saved.arrays[name], value)
@@ -93,17 +95,22 @@ def begin_or_go_on(path):
 def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, whole):
     """All of them in the nightly form; some here."""
     counted = tmp_path / "counted"
+    counted.mkdir()
     with Disk(counted) as disk:
-        begin_or_go_on(counted)
-    assert ending(counted) == whole
+        begin_or_go_on(counted / "run")
+    assert ending(counted / "run") == whole
     assert set(disk.names) >= {"open", "write", "fsync", "close", "replace", "unlink", "mkdir"}
     cases = [(at, fault) for at in range(1, disk.count + 1) for fault in FAULTS]
     if not NIGHTLY:
-        cases = random.Random(1).sample(cases, 60)
+        # The beginning and the end of a run, all of them by power cuts; the rest by chance.
+        edges = [c for c in cases if not 30 < c[0] <= disk.count - 30 and c[1].endswith("lost")]
+        cases = edges + random.Random(1).sample(cases, 60)
     for at, fault in cases:
-        path = tmp_path / f"{at}-{fault.replace(' ', '-').replace('/', '')}"
+        around = tmp_path / f"{at}-{fault.replace(' ', '-').replace('/', '')}"
+        around.mkdir()
+        path = around / "run"
         try:
-            with Disk(path, at, fault):
+            with Disk(around, at, fault):
                 begin_or_go_on(path)
             assert (path / store.SUMMARY).exists()
         except Died:
@@ -111,8 +118,23 @@ def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, w
         except UserError as error:
             assert "\n" not in str(error)
             assert fault not in DEATHS
-        begin_or_go_on(path)
+        begin_or_go_on(path).check()
         assert ending(path) == whole, (at, fault, disk.names[at - 1])
+        shutil.rmtree(around)
+
+
+def test_overwriting_survives_a_kill_at_any_operation(tmp_path, saves_always, whole):
+    """The old run is taken away piece by piece; what is left is ours at every moment."""
+    first = tmp_path / "first"
+    apart.train(WORLD, out=first / "run", **{**OPTIONS, "seed": 7})
+    around = tmp_path / "around"
+    for at in range(1, 60, 1 if NIGHTLY else 3):
+        shutil.copytree(first, around)
+        with contextlib.suppress(Died), Disk(around, at, "killed before"):
+            apart.train(WORLD, out=around / "run", overwrite=True, **OPTIONS)
+        apart.train(WORLD, out=around / "run", overwrite=True, **OPTIONS)
+        assert ending(around / "run") == whole
+        shutil.rmtree(around)
 
 
 def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path, saves_always, capsys):

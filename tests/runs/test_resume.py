@@ -9,7 +9,6 @@ import random
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -176,7 +175,7 @@ apart.train(apart.parse_map({WORLD.text!r}, "ring"), out={str(path)!r}, listener
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"saving\n"
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=10) == -signal.SIGINT  # 130 in a shell
+        assert process.wait(timeout=10) == 130
     assert checkpoint.manifests(path / store.CHECKPOINTS) == []
     apart.resume(path, warn=lambda line: None)
     assert result(path) == unbroken("apart")
@@ -360,27 +359,6 @@ def test_the_lock_of_a_dead_process_is_recovered(stopped, unbroken):
     assert result(stopped) == unbroken("apart")
 
 
-@pytest.mark.parametrize("operation", ["fsync", "replace", "open"])
-def test_a_full_disk_leaves_the_last_checkpoint(stopped, unbroken, monkeypatch, operation):
-    before = [p.name for p in checkpoint.manifests(stopped / store.CHECKPOINTS)]
-    plain, calls = getattr(os, operation), []
-
-    def full(*arguments, **named):
-        calls.append(arguments)
-        if len(calls) > 6:
-            raise OSError(28, "No space left on device")
-        return plain(*arguments, **named)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(files.os, operation, full)
-        with pytest.raises(UserError, match="No space left on device"):
-            apart.resume(stopped)
-    assert checkpoint.manifests(stopped / store.CHECKPOINTS)
-    assert before
-    apart.resume(stopped)
-    assert result(stopped) == unbroken("apart")
-
-
 @pytest.mark.parametrize("saves", [False, True])
 def test_numbers_that_overflow_stop_the_run_within_a_slice(saves, tmp_path, capsys, monkeypatch):
     if saves:
@@ -405,7 +383,27 @@ def test_numbers_that_overflow_stop_the_run_within_a_slice(saves, tmp_path, caps
     assert all(np.isfinite(a).all() for a in arrays.values() if a.dtype.kind == "f")
 
 
-def test_a_save_costs_little(stopped):
-    manifest = json.loads(newest(stopped).read_text())
-    assert set(manifest) >= {"format", "config_sha256", "threads", "versions", "arrays", "seconds"}
-    assert Path(newest(stopped)).with_suffix(".safetensors").stat().st_size < 100_000
+def test_a_manifest_says_what_it_was_made_with(stopped):
+    manifest = files.read_sealed(newest(stopped))
+    assert set(manifest) >= {"format", "config_sha256", "threads", "versions", "arrays", "logs"}
+    assert set(manifest["versions"]) >= {"apart", "python", "jax", "jaxlib", "numpy", "optax"}
+
+
+def test_numbers_that_only_overflow_when_evaluated_are_caught_too(tmp_path, capsys):
+    map_file = tmp_path / "ring.txt"
+    map_file.write_text(WORLD.text)
+    words = ["train", str(map_file), "--out", str(tmp_path / "run"), "--progress", "none"]
+    words += ["--network", "mlp", "--hidden", ",".join(["64"] * 16), "--method", "diayn"]
+    words += "--learning-rate 1000 --discriminator-learning-rate 1000 --steps 6 --horizon 6".split()
+    words += "--skills 4 --batch 16 --buffer 60".split()
+    assert main(words) == 3
+    assert "non-finite" in capsys.readouterr().err
+
+
+def test_a_finished_run_that_was_damaged_is_not_called_finished(tmp_path, capsys):
+    path = tmp_path / "run"
+    apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
+    assert main(["resume", str(path), "--progress", "nonsense"]) == 2
+    (path / store.SKILLS).unlink()
+    assert main(["resume", str(path)]) == 2
+    assert "skills.json: cannot be read" in capsys.readouterr().err

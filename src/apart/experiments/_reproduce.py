@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,14 +16,14 @@ from apart.experiments._board import Board, Say
 from apart.experiments._spec import Condition, Experiment, Record, Results, spread
 from apart.progress import duration
 from apart.runs import files, store
-from apart.runs.lock import NAME as LOCK
+from apart.runs.lock import Lock
 from apart.settings import resolve
 from apart.training import pool, setup, threads
 from apart.worlds.grid import World
 
 _CURVE = ("env_steps", "n_effective", "mean_reward", "discriminator_accuracy")
 _MOST_ROWS = 80
-Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, str]]
+Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]]
 
 
 class Run(NamedTuple):
@@ -145,8 +144,8 @@ def _train(
             )
 
         failures = engine({folder: pool.command(folder) for folder in runs}, watch)
-    for path, why in failures.items():
-        raise UserError(f"{path}: {why}")
+    for path, failure in failures.items():
+        raise failure.error(path)
 
 
 def record_of(run: Run) -> Record:
@@ -246,7 +245,9 @@ def table(name: str, results: Results) -> str:
     return "\n".join(lines)
 
 
-def ray_engine(commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]) -> dict[Path, str]:
+def ray_engine(
+    commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
+) -> dict[Path, pool.Failure]:
     """The same runs as tasks of a Ray cluster; their folders come back as files.
 
     Connects to the cluster that RAY_ADDRESS names, or starts one here. Machines need the same
@@ -267,24 +268,24 @@ def ray_engine(commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]) ->
 
 def _on_ray(
     ray: Any, commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
-) -> dict[Path, str]:
+) -> dict[Path, pool.Failure]:
     train = ray.remote(num_cpus=1, max_retries=2)(_train_elsewhere)
     waiting = {train.remote((folder / store.CONFIG).read_bytes()): folder for folder in commands}
-    failures: dict[Path, str] = {}
+    failures: dict[Path, pool.Failure] = {}
     while waiting and not failures:
         (ready,), _ = ray.wait(list(waiting), num_returns=1)
         folder = waiting.pop(ready)
         answer = ray.get(ready)
-        if isinstance(answer, str):
-            failures[folder] = answer
+        if isinstance(answer, tuple):
+            failures[folder] = pool.Failure(*answer)
         else:
             _receive(folder, answer)
             watch(folder, None)
     return failures
 
 
-def _train_elsewhere(config: bytes) -> dict[str, bytes] | str:
-    """Train in a temporary folder; the files of the run, or the last line of an error."""
+def _train_elsewhere(config: bytes) -> dict[str, bytes] | tuple[int, str]:
+    """Train in a temporary folder; the files of the run, or exit code and last line of an error."""
     import subprocess
     import tempfile
 
@@ -294,20 +295,16 @@ def _train_elsewhere(config: bytes) -> dict[str, bytes] | str:
             pool.command(Path(where)), capture_output=True, text=True, check=False
         )
         if done.returncode:
-            return done.stderr.strip().split("\n")[-1]
+            return done.returncode, done.stderr.strip().split("\n")[-1]
         return {file.name: file.read_bytes() for file in Path(where).iterdir() if file.is_file()}
 
 
-def _receive(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write a run that was trained elsewhere; complete or not at all."""
-    half = folder.with_name(f".{folder.name}.part")
-    shutil.rmtree(half, ignore_errors=True)
-    half.mkdir(parents=True)
-    for name, content in files.items():
-        if name != LOCK:
-            (half / Path(name).name).write_bytes(content)
-    shutil.rmtree(folder, ignore_errors=True)
-    half.rename(folder)
+def _receive(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Write a run that was trained elsewhere; the summary, which makes it finished, last."""
+    with Lock(folder):
+        for name in sorted(content, key=lambda name: name == store.SUMMARY):
+            if name in (store.CONFIG, store.METRICS, store.DETAILS, store.SKILLS, store.SUMMARY):
+                files.write_bytes(folder / name, content[name])
 
 
 ENGINES: Mapping[str, Engine] = {"local": pool.run, "ray": ray_engine}

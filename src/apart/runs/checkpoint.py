@@ -77,7 +77,7 @@ def load(
     folder: Path,
     like: Mapping[str, Any],
     config_sha256: str,
-    also: Callable[[Mapping[str, Any]], None] = lambda manifest: None,
+    also: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda arrays, manifest: None,
 ) -> Saved | None:
     """The newest checkpoint that is whole; None when there is none at all.
 
@@ -85,7 +85,7 @@ def load(
         folder: where they are.
         like: arrays (or their shapes) by name: names, types and shapes that must be found.
         config_sha256: of the configuration that the checkpoint must belong to.
-        also: called with a manifest; raises `UserError` where what it says is not the case.
+        also: called with arrays and manifest; raises `UserError` where they do not fit the rest.
 
     Raises:
         UserError: there are checkpoints, but none can be used.
@@ -100,7 +100,7 @@ def load(
     for path in reversed(known):
         try:
             arrays, manifest = _read(path, like, config_sha256)
-            also(manifest)
+            also(arrays, manifest)
         except UserError as error:
             passed_over.append(str(error))
         else:

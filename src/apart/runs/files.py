@@ -51,10 +51,13 @@ def append(path: Path, data: bytes) -> None:
         _write_all(descriptor, data)
 
 
-def sync(path: Path) -> None:
-    """Make what was appended to ``path`` last."""
-    with _saying(path, "written"), _opened(path, os.O_RDONLY) as descriptor:
-        os.fsync(descriptor)
+def sync(*paths: Path) -> None:
+    """Make what was appended to these files of one folder last, and their names."""
+    for path in paths:
+        with _saying(path, "written"), _opened(path, os.O_RDONLY) as descriptor:
+            os.fsync(descriptor)
+    with _saying(paths[0].parent, "written"):
+        _sync_folder(paths[0].parent)
 
 
 def truncate(path: Path, size: int) -> None:
@@ -62,6 +65,14 @@ def truncate(path: Path, size: int) -> None:
     with _saying(path, "written"), _opened(path, os.O_WRONLY) as descriptor:
         os.ftruncate(descriptor, size)
         os.fsync(descriptor)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove an empty folder if it is there."""
+    with _saying(path, "removed"):
+        if path.is_dir() and not path.is_symlink():
+            path.rmdir()
+            _sync_folder(path.parent)
 
 
 def remove(*paths: Path) -> None:
@@ -79,7 +90,11 @@ def make_folder(path: Path) -> None:
     with _saying(path, "written"):
         if path.is_symlink():
             raise UserError(f"{path}: a link; a run writes into its own folder only")
-        path.mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            if not path.parent.exists():
+                make_folder(path.parent)
+            path.mkdir(exist_ok=True)
+            _sync_folder(path.parent)
 
 
 def listing(folder: Path) -> list[Path]:
@@ -136,7 +151,7 @@ def unsealed(path: Path, value: Mapping[str, Any]) -> dict[str, Any]:
     rest = {name: entry for name, entry in value.items() if name != _SEAL}
     try:
         right = value.get(_SEAL) == digest(_canonical(rest))
-    except ValueError:  # not finite
+    except (ValueError, RecursionError):  # not finite; nested too deep
         right = False
     if not right:
         raise UserError(f"{path}: does not match its checksum; it was changed or damaged")

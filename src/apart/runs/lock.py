@@ -42,12 +42,14 @@ class Lock:
         try:
             if fcntl is not None:
                 fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             owner = os.read(self._descriptor, 200).decode("utf-8", "replace").strip()
             raise UserError(
                 f"{folder} is in use by {owner or 'another process'}; wait for it or choose "
                 "another folder"
             ) from None
+        except OSError:
+            pass  # a file system without locks: nothing is promised there either
         try:
             os.ftruncate(self._descriptor, 0)
             os.pwrite(self._descriptor, f"process {os.getpid()} on {platform.node()}\n".encode(), 0)

@@ -22,6 +22,7 @@ from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
 
 CONFIG: Final = "config.json"
+SET: Final = "set.json"
 METRICS: Final = "metrics.csv"
 DETAILS: Final = "details.jsonl"
 SKILLS: Final = "skills.json"
@@ -94,6 +95,10 @@ class Run:
         with shaped(self.path / DETAILS):
             return [json.loads(line) for line in self._log(DETAILS).splitlines()]
 
+    def check(self) -> None:
+        """Read all of it; `UserError` names what was changed or damaged."""
+        _ = self.skills, self.metrics, self.details
+
     def _log(self, name: str) -> bytes:
         return read_log(self.path / name, self.summary["logs"][name])
 
@@ -103,8 +108,14 @@ def shaped(path: Path) -> Iterator[None]:
     """`UserError` where what was read from ``path`` is not built as it should be."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, csv.Error) as error:
+    except _MISSHAPEN as error:
         raise UserError(f"{path}: not written by this version of apart ({error!r})") from None
+
+
+_MISSHAPEN: Final = (
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError),
+    csv.Error,
+)
 
 
 def rows_of(log: bytes) -> list[dict[str, float]]:
@@ -129,7 +140,7 @@ def read_log(path: Path, known: Mapping[str, Any]) -> bytes:
     if not isinstance(known["bytes"], int):
         raise TypeError(known)
     data = files.read_bytes(path, _MOST_LOG)[: known["bytes"]]
-    if files.digest(data) != known["sha256"]:
+    if len(data) != known["bytes"] or files.digest(data) != known["sha256"]:
         raise UserError(f"{path}: does not match its checksum; it was changed or damaged")
     return data
 
@@ -155,9 +166,8 @@ class Writer:
         files.append(self.path / name, text.encode())
 
     def sync(self) -> dict[str, dict[str, Any]]:
-        """Make what was appended last, before a checkpoint relies on it; `logs` of it."""
-        for name in (METRICS, DETAILS):
-            files.sync(self.path / name)
+        """Make what was appended last, before anything relies on it; `logs` of it."""
+        files.sync(self.path / METRICS, self.path / DETAILS)
         return logs(self.path)
 
     def cut_back(self, known: Mapping[str, Mapping[str, Any]] | None) -> None:
@@ -175,7 +185,7 @@ class Writer:
 
     def summary(self, summary: Mapping[str, Any]) -> None:
         """The result. Its presence means that the run is finished, so it comes last."""
-        files.write_sealed(self.path / SUMMARY, {**summary, "logs": logs(self.path)})
+        files.write_sealed(self.path / SUMMARY, {**summary, "logs": self.sync()})
 
 
 _MOST_LOG: Final = 2_000_000_000
@@ -188,17 +198,25 @@ def default_folder(world: str, method: str) -> Path:
 
 def claim(path: Path, overwrite: bool) -> Lock:
     """Make ``path`` an empty folder of ours and hold it, or say in one line why it cannot be."""
-    refuse = refusal(path, overwrite)
-    if refuse:
-        raise UserError(refuse)
+    _refuse(path, overwrite)
     files.make_folder(path)
     lock = Lock(path)
     try:
-        _clear(path)
+        _refuse(path, overwrite)  # another process may have been quicker
+        with contextlib.ExitStack() as held:
+            for seed in _seeds(path):
+                held.enter_context(Lock(seed))
+            _clear(path)
     except BaseException:
         lock.close()
         raise
     return lock
+
+
+def _refuse(path: Path, overwrite: bool) -> None:
+    why = refusal(path, overwrite)
+    if why:
+        raise UserError(why)
 
 
 def refusal(path: Path, overwrite: bool) -> str | None:
@@ -209,7 +227,7 @@ def refusal(path: Path, overwrite: bool) -> str | None:
         return f"{path} is a file; choose another --out"
     if _empty(path):
         return None
-    if not (path / CONFIG).exists() and not any(path.glob(f"seed-*/{CONFIG}")):
+    if not (path / SET).exists() and not (path / CONFIG).exists() and not seed_folders(path):
         return f"{path} is not empty and holds no run; choose another --out"
     if overwrite:
         return None
@@ -221,24 +239,40 @@ def refusal(path: Path, overwrite: bool) -> str | None:
     )
 
 
+# What a run or a set writes, in the order in which it is taken away: last, what says that it is.
+_FILES: Final = (SUMMARY, SKILLS, PICTURE, METRICS, DETAILS, CONFIG, SET)
+
+
 def _empty(path: Path) -> bool:
     """Whether ``path`` has nothing but what a run that was killed at its very start leaves."""
     return all(
-        entry.name in (LOCK, f".{CONFIG}.tmp")
+        entry.name in (LOCK, f".{CONFIG}.tmp", f".{SET}.tmp")
         or (_SEED.fullmatch(entry.name) and entry.is_dir() and _empty(entry))
         for entry in path.iterdir()
     )
 
 
 def _clear(path: Path) -> None:
-    """Remove what a run writes, and nothing else."""
-    files.remove(*(path / name for name in (SUMMARY, CONFIG, METRICS, DETAILS, SKILLS, PICTURE)))
+    """Remove what a run or a set writes, and nothing else."""
+    for seed in _seeds(path):
+        _clear(seed)
     states = path / CHECKPOINTS
     if states.is_dir() and not states.is_symlink():
         files.remove(*states.glob("iteration-*"), *states.glob(".iteration-*"))
-    for seed in path.glob("seed-*"):
-        if seed.is_dir() and not seed.is_symlink():
-            _clear(seed)
+        if not files.listing(states):
+            files.remove_folder(states)
+    files.remove(*(path / f".{name}.tmp" for name in _FILES), *(path / name for name in _FILES))
+
+
+def _seeds(path: Path) -> list[Path]:
+    """The folders named like seeds in ``path``, by number; a link is not one."""
+    found = [p for p in path.glob("seed-*") if _SEED.fullmatch(p.name) and p.is_dir()]
+    return sorted((p for p in found if not p.is_symlink()), key=lambda p: int(p.name[5:]))
+
+
+def seed_folders(path: Path) -> list[Path]:
+    """The runs in ``path`` that were begun, by seed."""
+    return [seed for seed in _seeds(path) if (seed / CONFIG).exists()]
 
 
 def load(path: str | Path) -> Run:
@@ -260,12 +294,6 @@ def load(path: str | Path) -> Run:
 def _same_run(path: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
     if stored.get("config_sha256") != config.get("config_sha256"):
         raise UserError(f"{path}: of another configuration than {CONFIG}")
-
-
-def seed_folders(path: Path) -> list[Path]:
-    """The runs of the set in ``path``, by seed."""
-    found = [p for p in path.glob("seed-*") if _SEED.fullmatch(p.name) and (p / CONFIG).exists()]
-    return sorted(found, key=lambda p: int(p.name[5:]))
 
 
 def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from apart.progress import Listener, Progress
 from apart.runs import checkpoint, files, store
 from apart.runs.lock import Lock
 from apart.settings import resolve
-from apart.training import setup, threads
+from apart.training import devices, setup, threads
 from apart.training.chunk import program
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.signals import stop_signals
@@ -67,7 +67,7 @@ def train(
         Path(out) if out else store.default_folder(config.world, method) / f"seed-{config.seed}"
     )
     with (
-        jax.default_device(_device(device)),
+        jax.default_device(devices.find(device)),
         stop_signals() as stop,
         store.claim(folder, overwrite),
     ):
@@ -100,7 +100,7 @@ def resume(
     """
     folder = setup.folder_of_run(path)
     with (
-        jax.default_device(_device(device)),
+        jax.default_device(devices.find(device)),
         stop_signals() as stop,
         Lock(folder),
     ):
@@ -128,7 +128,7 @@ def last_state(folder: Path, plan: setup.Plan) -> checkpoint.Saved | None:
         folder / store.CHECKPOINTS,
         like,
         plan.sha256,
-        lambda manifest: setup.check_manifest(folder, manifest),
+        lambda arrays, manifest: setup.check_saved(folder, arrays, manifest),
     )
 
 
@@ -221,7 +221,8 @@ class _Training:
         self.began_at, self.last_good = saved.iteration, saved.path
         times = saved.manifest.get("seconds", {})
         self.earlier = {name: float(times.get(name, 0.0)) for name in self.earlier}
-        rows = store.rows_of(files.read_bytes(self.writer.path / store.METRICS, sys.maxsize))
+        path = self.writer.path / store.METRICS
+        rows = store.rows_of(store.read_log(path, saved.manifest["logs"][store.METRICS]))
         self.n_rows = len(rows)
         if rows:
             self.n_effective = int(rows[-1]["n_effective"])
@@ -258,6 +259,9 @@ class _Training:
 
     def _evaluate(self, state: TrainState) -> Evaluation:
         on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
+        floats = [leaf for leaf in jax.tree.leaves(on_host) if leaf.dtype.kind == "f"]
+        if not all(np.isfinite(leaf).all() for leaf in floats):  # parameters may still be
+            self._not_finite(int(state.iteration))
         return on_host
 
     def _record(self, iteration: int, evaluation: Evaluation) -> None:
@@ -416,13 +420,3 @@ def peak_rss_mb() -> float:
     """The most memory that this process has held so far."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)
-
-
-def _device(name: str | None) -> Any:
-    if name is None:
-        return None
-    try:
-        return jax.devices(name)[0]
-    except RuntimeError:
-        seen = ", ".join(sorted({d.platform for d in jax.devices()}))
-        raise UserError(f"--device {name}: JAX sees no such device here, only {seen}") from None

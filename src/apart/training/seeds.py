@@ -6,8 +6,7 @@ seed's bits cannot depend on its neighbours, because it has none in its process.
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from apart.progress import Listener, Progress
 from apart.runs import files, store
 from apart.runs.lock import Lock
 from apart.settings import resolve
-from apart.training import pool, setup
+from apart.training import devices, pool, setup
 
 
 def train_seeds(
@@ -35,19 +34,18 @@ def train_seeds(
 
     Raises:
         UserError: wrong input (nothing written), or a child failed (its last line is the message).
+        NonFinite: the numbers of a child overflowed.
         RunInterrupted: SIGINT or SIGTERM; the children have saved.
     """
-    if seeds < 1:
-        raise UserError(f"--seeds: {seeds} is outside 1 to 1000000")
+    if not 1 <= seeds <= setup.MAX_SEEDS:
+        raise UserError(f"--seeds: {seeds} is outside 1 to {setup.MAX_SEEDS}")
     config, loaded = resolve(world, method, {**options, "seed": seed})
     resolve(world, method, {**options, "seed": seed + seeds - 1})
     folder = Path(out) if out else store.default_folder(config.world, method)
+    devices.check(device)
     with store.claim(folder, overwrite):
-        folders = [folder / f"seed-{n}" for n in range(seed, seed + seeds)]
-        for n, path in enumerate(folders, seed):
-            with store.claim(path, overwrite):
-                setup.write(path, dataclasses.replace(config, seed=n), loaded)
-        return _finish(folder, folders, None, device, listener)
+        setup.write_set(folder, config, loaded, seeds)
+        return _finish(folder, setup.read_set(folder, None), device, listener)
 
 
 def resume_seeds(
@@ -61,34 +59,41 @@ def resume_seeds(
 
     Raises:
         UserError: no set of runs, or a child failed (its last line is the message).
+        NonFinite: the numbers of a child overflowed.
         RunInterrupted: SIGINT or SIGTERM; the children have saved.
     """
     folder = Path(path)
-    folders = store.seed_folders(folder)
-    if not folders:
+    if not setup.read_set(folder, steps):
         raise UserError(f"{folder}: no run and no set of runs here")
+    devices.check(device)
     with Lock(folder):
-        return _finish(folder, folders, steps, device, listener)
+        plans = setup.read_set(folder, steps)
+        if steps is not None and (folder / store.SET).exists():
+            first = next(iter(plans.values()))  # from now on it is a longer set, whatever happens
+            setup.write_set(folder, first.config, first.world, len(plans))
+        return _finish(folder, plans, device, listener)
 
 
 def _finish(
-    folder: Path,
-    folders: Sequence[Path],
-    steps: int | None,
-    device: str | None,
-    listener: Listener | None,
+    folder: Path, plans: Mapping[Path, setup.Plan], device: str | None, listener: Listener | None
 ) -> list[store.Run]:
-    plans = {path: setup.read(path, steps) for path in folders}
-    words = ["--steps", str(steps)] if steps else []
-    words += ["--device", device] if device else []
-    todo = {path: pool.command(path, *words) for path, plan in plans.items() if not plan.finished}
+    words = ["--device", device] if device else []
+    todo = {
+        path: pool.command(path, "--steps", str(plan.config.steps), *words)
+        for path, plan in plans.items()
+        if not plan.finished
+    }
     if todo:
         files.remove(folder / store.SUMMARY)
+    for path in todo:
+        if not (path / store.CONFIG).exists():
+            with store.claim(path, overwrite=False):
+                setup.write(path, plans[path].config, plans[path].world)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
     failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
-    for path, why in failures.items():
-        raise UserError(f"{path.name}: {why}")
-    runs = [store.load(path) for path in folders]
+    for path, failure in failures.items():
+        raise failure.error(path.name)
+    runs = [store.load(path) for path in plans]
     store.write_aggregate(folder, runs)
     return runs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +20,7 @@ from apart.training import threads
 from apart.worlds import grid
 from apart.worlds.grid import World
 
+MAX_SEEDS = 1_000_000
 PACKAGES = ("jax", "jaxlib", "optax", "numpy")
 
 
@@ -34,15 +36,21 @@ class Plan(NamedTuple):
 
 def write(folder: Path, config: Config, world: World) -> None:
     """Everything needed to run it again, plus versions."""
-    write_sealed(
-        folder / store.CONFIG,
-        {
-            "config": dataclasses.asdict(config),
-            "config_sha256": identity(config, world),
-            "map": world.text.split("\n"),
-            "versions": {name: metadata.version(name) for name in PACKAGES},
-        },
-    )
+    write_sealed(folder / store.CONFIG, _content(config, world))
+
+
+def write_set(folder: Path, config: Config, world: World, seeds: int) -> None:
+    """The same of a set: ``config`` is that of its first seed."""
+    write_sealed(folder / store.SET, {"seeds": seeds, **_content(config, world)})
+
+
+def _content(config: Config, world: World) -> dict[str, Any]:
+    return {
+        "config": dataclasses.asdict(config),
+        "config_sha256": identity(config, world),
+        "map": world.text.split("\n"),
+        "versions": {name: metadata.version(name) for name in PACKAGES},
+    }
 
 
 def identity(config: Config, world: World) -> str:
@@ -63,11 +71,41 @@ def folder_of_run(path: str | Path) -> Path:
 
 def read(folder: Path, steps: int | None) -> Plan:
     """The configuration and world of the run in ``folder``, checked; trained to ``steps``."""
-    stored = read_sealed(folder / store.CONFIG)
-    config, world = _config(folder, stored)
+    return _plan(folder, folder / store.CONFIG, read_sealed(folder / store.CONFIG), steps)
+
+
+def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
+    """The plans of all runs of the set in ``folder``, also of those that were not begun.
+
+    A folder of runs that were not started as a set is one too: each goes on as it was started.
+    """
+    if not (folder / store.SET).exists():
+        return {path: read(path, steps) for path in store.seed_folders(folder)}
+    path = folder / store.SET
+    stored = read_sealed(path)
+    first = _plan(folder, path, stored, steps)
+    seeds = stored.get("seeds")
+    if not isinstance(seeds, int) or not 1 <= seeds <= MAX_SEEDS:
+        raise UserError(f"{path}: a set of {seeds!r} seeds")
+    plans = {}
+    for seed in range(first.config.seed, first.config.seed + seeds):
+        run = folder / f"seed-{seed}"
+        if run.is_symlink():
+            raise UserError(f"{run}: a link; a set reads its own folder only")
+        config = dataclasses.replace(first.config, seed=seed)
+        new = Plan(config, first.world, identity(config, first.world), finished=False, longer=False)
+        begun = (run / store.CONFIG).exists()
+        plans[run] = read(run, config.steps) if begun else new
+        if plans[run].sha256 != new.sha256:
+            raise UserError(f"{run / store.CONFIG}: of another configuration than {path}")
+    return plans
+
+
+def _plan(folder: Path, where: Path, stored: Mapping[str, Any], steps: int | None) -> Plan:
+    config, world = _config(where, stored)
     sha256 = identity(config, world)
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{folder / store.CONFIG}: config_sha256 is of another configuration")
+        raise UserError(f"{where}: config_sha256 is of another configuration")
     finished = (folder / store.SUMMARY).exists()
     if steps is None or steps == config.steps:
         return Plan(config, world, sha256, finished, longer=False)
@@ -82,8 +120,7 @@ def read(folder: Path, steps: int | None) -> Plan:
     return Plan(longer, world, sha256, finished=False, longer=True)
 
 
-def _config(folder: Path, stored: Mapping[str, Any]) -> tuple[Config, World]:
-    where = folder / store.CONFIG
+def _config(where: Path, stored: Mapping[str, Any]) -> tuple[Config, World]:
     fields, rows = stored.get("config"), stored.get("map")
     if not isinstance(fields, dict) or not isinstance(rows, list):
         raise UserError(f"{where}: not the configuration of a run")
@@ -96,6 +133,8 @@ def _config(folder: Path, stored: Mapping[str, Any]) -> tuple[Config, World]:
     if missing:
         raise UserError(f"{where}: {missing[0]} is missing; written by another version?")
     config = Config(**{name: check_value(name, value) for name, value in fields.items()})
+    if config.horizon < 1:
+        raise UserError(f"{where}: a horizon of {config.horizon}")
     world = grid.parse("\n".join(rows), config.world, config.horizon)
     check(config, world)
     return config, world
@@ -136,10 +175,15 @@ def threads_of(folder: Path, config: Config) -> int:
     return threads.best(config)
 
 
-def check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """`UserError` where the rest of a run is not as it was when ``manifest`` was written."""
+def check_saved(folder: Path, arrays: Mapping[str, Any], manifest: Mapping[str, Any]) -> None:
+    """`UserError` where a checkpoint does not fit the rest of the run in ``folder``."""
     with store.shaped(folder / store.CHECKPOINTS):
+        if int(arrays["iteration"]) != manifest["iteration"]:
+            raise UserError(f"{folder / store.CHECKPOINTS}: a state of another iteration")
         for name in (store.METRICS, store.DETAILS):
-            store.read_log(folder / name, manifest["logs"][name])
-        for seconds in manifest["seconds"].values():
-            float(seconds)
+            log = store.read_log(folder / name, manifest["logs"][name])
+            if name == store.METRICS:
+                for row in store.rows_of(log):
+                    int(row["env_steps"]), int(row["n_effective"])
+        if not all(math.isfinite(float(seconds)) for seconds in manifest["seconds"].values()):
+            raise ValueError(manifest["seconds"])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+_NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
 
 @contextmanager
 def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Callable[[], int]]:
-    """Note SIGINT and SIGTERM instead of dying; a second one kills at once.
+    """Note SIGINT and SIGTERM instead of dying; a second one exits at once.
 
     Yields a function that returns the number of the signal received, or 0. ``also`` is called with
     the number when it arrives. Without effect outside the main thread.
@@ -20,16 +23,43 @@ def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Calla
 
     def note(number: int, _: FrameType | None) -> None:
         nonlocal received
-        received = number
-        signal.signal(number, signal.SIG_DFL)
-        also(number)
+        if not received:
+            received = number
+            also(number)
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0
         return
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    with _impatience():
+        before = {number: signal.signal(number, note) for number in _NUMBERS}
+        try:
+            yield lambda: received
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+@contextmanager
+def _impatience() -> Iterator[None]:
+    """A thread that hears of signals while the main one is compiling or waiting for the disk."""
+    end, start = os.pipe()
+    os.set_blocking(start, False)
+    before = signal.set_wakeup_fd(start, warn_on_full_buffer=False)
+
+    def watch() -> None:
+        heard = 0
+        while number := os.read(end, 1)[0]:  # 0: no more
+            heard += number in _NUMBERS
+            if heard == 2:
+                os._exit(128 + number)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
-        yield lambda: received
+        yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        signal.set_wakeup_fd(before)
+        os.write(start, b"\0")
+        watcher.join()
+        os.close(start)
+        os.close(end)

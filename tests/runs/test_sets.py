@@ -1,0 +1,179 @@
+"""Sets of seeds: whole, however they were stopped; and the pool of processes that trains them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from torture import endings
+
+import apart
+from apart._errors import NonFinite, UserError
+from apart.cli import main
+from apart.runs import files, store
+from apart.runs.lock import Lock
+from apart.training import pool, setup
+
+OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 36}
+OPTIONS |= {"buffer": 60, "method": "diayn"}
+
+
+@pytest.fixture(scope="module")
+def map_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("maps") / "ring.txt"
+    path.write_text("S..\n.#.\n...\n")
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def whole(map_file, tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "set"
+    apart.train_seeds(map_file, seeds=2, seed=4, out=path, **OPTIONS)
+    return path
+
+
+@pytest.fixture
+def begun(map_file, tmp_path, monkeypatch):
+    """A set of two seeds that was killed before anything but set.json was written."""
+    path = tmp_path / "set"
+
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(setup, "read_set", dies)
+        with pytest.raises(KeyboardInterrupt):
+            apart.train_seeds(map_file, seeds=2, seed=4, out=path, **OPTIONS)
+    assert sorted(p.name for p in path.iterdir()) == [".lock", store.SET]
+    return path
+
+
+def test_a_set_that_was_hardly_begun_is_resumed_whole(begun, whole, capsys):
+    assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
+    assert "mean of 2 seeds" in capsys.readouterr().out
+    assert [p.name for p in store.seed_folders(begun)] == ["seed-4", "seed-5"]
+    assert endings(begun) == endings(whole)
+
+
+def test_a_set_without_its_summary_gets_one(begun, whole, capsys):
+    apart.resume_seeds(begun)
+    (begun / store.SUMMARY).unlink()
+    assert main(["train", "empty", "--out", str(begun)]) == 2
+    assert "unfinished" in capsys.readouterr().err
+    assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
+    assert files.read_sealed(begun / store.SUMMARY)["runs"]
+    assert main(["resume", str(begun)]) == 0
+    assert "finished already" in capsys.readouterr().out
+
+
+def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(begun, map_file, tmp_path):
+    apart.resume_seeds(begun)
+
+    def stops(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        apart.resume_seeds(begun, steps=300, listener=stops)
+    runs = apart.resume_seeds(begun)
+    assert [run.summary["env_steps"] for run in runs] == [300, 300]
+    long = tmp_path / "long"
+    apart.train_seeds(map_file, seeds=2, seed=4, out=long, **{**OPTIONS, "steps": 300})
+    assert endings(begun) == endings(long)
+
+
+def test_a_set_is_overwritten_only_when_nobody_has_any_of_it(begun, map_file):
+    apart.resume_seeds(begun)
+    before = endings(begun)
+    with Lock(begun / "seed-5"), pytest.raises(UserError, match="seed-5 is in use by process"):
+        apart.train_seeds(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
+    assert endings(begun) == before
+    apart.train_seeds(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
+    assert endings(begun) == before
+
+
+def test_a_linked_or_foreign_seed_is_refused(begun, whole, tmp_path):
+    (begun / "seed-4").symlink_to(tmp_path)
+    with pytest.raises(UserError, match=r"seed-4: a link"):
+        apart.resume_seeds(begun)
+    (begun / "seed-4").unlink()
+    (begun / "seed-4").mkdir()
+    (begun / "seed-4" / store.CONFIG).write_bytes((whole / "seed-5" / store.CONFIG).read_bytes())
+    with pytest.raises(UserError, match="of another configuration than"):
+        apart.resume_seeds(begun)
+
+
+def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path, capsys):
+    words = ["train", map_file, "--seeds", "2", "--device", "tpu", "--out", str(tmp_path / "set")]
+    assert main(words) == 2
+    assert "JAX sees no such device here" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(begun, capsys):
+    apart.resume_seeds(begun)
+    state = sorted((begun / "seed-4" / store.CHECKPOINTS).glob("*.safetensors"))[-1]
+    (begun / "seed-4" / store.SUMMARY).unlink()
+    state.with_name("iteration-999999999999.json").write_text("{}")
+    apart.resume_seeds(begun)
+    assert "apart: note: " in capsys.readouterr().err
+
+
+def child(code):
+    return [sys.executable, "-c", code]
+
+
+def test_the_pool_survives_what_children_do():
+    """Much on standard error, silent deaths, and an exit code with a meaning."""
+    found = pool.run(
+        {"loud": child("import sys; sys.stderr.write('x' * 500_000 + '\\n')")},
+        lambda name, progress: None,
+    )
+    assert found == {}
+    failures = pool.run(
+        {"killed": child("import os; os.kill(os.getpid(), 9)")}, lambda name, progress: None
+    )
+    assert failures == {"killed": pool.Failure(-9, "ended by signal 9")}
+    code = "import sys; print('apart: numbers', file=sys.stderr); sys.exit(3)"
+    failures = pool.run({"nan": child(code)}, lambda name, progress: None)
+    error = failures["nan"].error("seed-0")
+    assert isinstance(error, NonFinite)
+    assert str(error) == "seed-0: numbers"
+
+
+def test_what_a_watcher_raises_stops_the_children():
+    def raises(name, progress):
+        raise BrokenPipeError
+
+    code = "import time; print('{}', flush=True); time.sleep(60)"
+    began = time.monotonic()
+    with pytest.raises(BrokenPipeError):
+        pool.run({"a": child(code), "b": child(code)}, raises)
+    assert time.monotonic() - began < 30
+
+
+def test_a_signal_reaches_a_child_that_was_just_started(monkeypatch):
+    """It comes between the start of the child and the moment when the pool knows it."""
+    plain = subprocess.Popen
+
+    def popen(*words, **named):
+        process = plain(*words, **named)
+        os.kill(os.getpid(), 2)
+        threading.Event().wait(0.2)
+        return process
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    with pytest.raises(apart.RunInterrupted):
+        pool.run({"a": child("import time; time.sleep(60)")}, lambda name, progress: None)
+
+
+def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):
+    (tmp_path / "seed-1").mkdir()
+    (tmp_path / "seed-1" / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="holds no run"):
+        store.claim(Path(tmp_path), overwrite=True)
+    assert (tmp_path / "seed-1" / "notes.txt").read_text() == "mine"
