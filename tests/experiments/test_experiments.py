@@ -38,6 +38,7 @@ def fake(condition, seed, n_effective=40):
         "env_steps": [0.0, 1e6, 5e6],
         "n_effective": [1.0, float(found), float(found)],
         "mean_reward": [0.0, 0.5, 0.7],
+        "information_count": [1.0, 2.0, 2.0],
         "discriminator_accuracy": [0.0, 0.2, 0.3],
     }
     return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, [detail] * 3)

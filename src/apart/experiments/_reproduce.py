@@ -21,7 +21,13 @@ from apart.settings import resolve
 from apart.training import pool, setup, threads
 from apart.worlds.grid import World
 
-_CURVE = ("env_steps", "n_effective", "mean_reward", "discriminator_accuracy")
+_CURVE = (
+    "env_steps",
+    "n_effective",
+    "mean_reward",
+    "discriminator_accuracy",
+    "information_count",
+)
 _MOST_ROWS = 80
 Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]]
 
@@ -258,6 +264,7 @@ def ray_engine(
     except ImportError:
         raise UserError("--engine ray needs Ray: pip install 'apart[ray]'") from None
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
+    os.environ.setdefault("RAY_worker_niceness", "0")  # this is the work, not something beside it
     own: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
     ray.init(log_to_driver=False, **own)
     try:
