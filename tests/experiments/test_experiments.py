@@ -19,6 +19,7 @@ from apart.experiments import _spec
 from apart.experiments._board import Board
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
 from apart.settings import resolve
+from apart.training import pool
 
 NAMES = experiments.names()
 
@@ -131,7 +132,7 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
 
     def notes(commands, watch):
         asked.extend(commands)
-        return {broken.folder: "no luck"}
+        return {broken.folder: pool.Failure(2, "apart: no luck")}
 
     with pytest.raises(UserError, match="no luck"):
         reproduce.reproduce(["tiny"], tmp_path, engine=notes, **options)

@@ -248,7 +248,7 @@ def _empty(path: Path) -> bool:
     return all(
         entry.name in (LOCK, f".{CONFIG}.tmp", f".{SET}.tmp")
         or (_SEED.fullmatch(entry.name) and entry.is_dir() and _empty(entry))
-        for entry in path.iterdir()
+        for entry in files.listing(path)
     )
 
 
