@@ -16,20 +16,13 @@ from typing import Any
 
 import jobs
 
+from apart.experiments.pixels import IMAGES
+
 ROOT = Path(__file__).parent.parent
-# Of `apart_pixels`; for the methods of the paper.
-SETTING = {
-    "observation": "normalized_pixels",
-    "network": "cnn",
-    "learning_rate": 1e-4,
-    "episodes_per_update": 8,
-    "batch": 20_000,
-    "evaluate_every": 8_000,
-}
 LEARNING: dict[str, dict[str, Any]] = {
     "apart_logits": {"method": "apart_pixels", "steps": 336_000},
-    "apart": {"method": "apart", "steps": 104_000, **SETTING},
-    "diayn": {"method": "diayn", "steps": 104_000, **SETTING},
+    "apart": {"method": "apart", "steps": 104_000, **IMAGES},
+    "diayn": {"method": "diayn", "steps": 104_000, **IMAGES},
 }
 CHOICES: dict[str, dict[str, Any]] = {
     "as it is": {},

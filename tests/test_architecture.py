@@ -53,3 +53,18 @@ def test_imports_go_one_way(path):
 def test_the_command_line_starts_without_jax():
     code = "import sys, apart, apart.cli, apart.training.seeds; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_there_is_one_door_to_the_disk():
+    """Runs are written by runs/files.py and held by runs/lock.py; others ask them."""
+    doors = {"write_text", "write_bytes", "mkdir", "unlink", "rmdir", "rename", "touch", "savefig"}
+    doors |= {"rmtree", "fsync", "open", "truncate", "ftruncate", "symlink_to"}
+    may = {"runs/files.py", "runs/lock.py", "worlds/grid.py", "cli.py"}  # maps, /dev/null
+    for path in FILES:
+        if str(path.relative_to(SOURCE)) in may:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                owner = node.func.value.id if isinstance(node.func.value, ast.Name) else "?"
+                door = node.func.attr in doors or (owner, node.func.attr) == ("os", "replace")
+                assert not door or owner == "files", f"{path.name}:{node.lineno} {node.func.attr}"

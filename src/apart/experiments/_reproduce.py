@@ -297,7 +297,7 @@ def _train_elsewhere(config: bytes) -> dict[str, bytes] | tuple[int, str]:
     import tempfile
 
     with tempfile.TemporaryDirectory() as where:
-        (Path(where) / store.CONFIG).write_bytes(config)
+        files.write_bytes(Path(where) / store.CONFIG, config)
         done = subprocess.run(
             pool.command(Path(where)), capture_output=True, text=True, check=False
         )
