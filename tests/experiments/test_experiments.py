@@ -39,6 +39,7 @@ def fake(condition, seed, n_effective=40):
         "env_steps": [0.0, 1e6, 5e6],
         "n_effective": [1.0, float(found), float(found)],
         "mean_reward": [0.0, 0.5, 0.7],
+        "mean_last_reward": [0.0, 0.5, 0.7],
         "information_count": [1.0, 2.0, 2.0],
         "discriminator_accuracy": [0.0, 0.2, 0.3],
     }
@@ -57,7 +58,8 @@ def test_every_experiment_draws_and_judges(name, tmp_path):
     picture = reproduce.draw(name, again, tmp_path / "picture.png")
     assert picture.stat().st_size > 5_000
     for row in reproduce.judge(spec, again):
-        assert row.verdict in (_spec.REPRODUCED, _spec.BETTER, _spec.MISSED)
+        known = (_spec.REPRODUCED, _spec.BETTER, _spec.MISSED)
+        assert row.verdict in known or row.verdict.startswith("not judged below")
         assert "|" not in row.claim + row.paper + row.ours + row.why
     assert spec.title in reproduce.table(name, again)
     assert spec.title in reproduce.ledger([(name, again)])
@@ -85,6 +87,8 @@ def results_of(**scores):
         (_spec.alike(["a", "b"], 9), "not reproduced"),
         (_spec.fewer_than("b", 45), "reproduced"),
         (_spec.fewer_than("a", 45), "not reproduced"),
+        (_spec.highest("a", ["b"]), "reproduced"),
+        (_spec.highest("b", ["a"]), "not reproduced"),
         (_spec.at_least("a", 50), "reproduced"),
         (_spec.at_least("b", 50), "not reproduced"),
     ],
@@ -93,11 +97,31 @@ def test_verdicts_follow_the_numbers(check, verdict):
     assert check(results_of(a=[49, 50, 51, 50], b=[39, 40, 41, 40])).verdict == verdict
 
 
-def test_short_runs_are_not_judged():
-    claim = Claim("long", "85", lambda _: Finding("1", "reproduced"), needs_steps=20_000_000)
+@pytest.mark.parametrize(
+    ("verdict", "early", "judged"),
+    [
+        ("reproduced", "reproduced", "reproduced"),
+        ("not reproduced", "reproduced", "not judged below 20M steps"),
+        ("reproduced", "", "not judged below 20M steps"),
+    ],
+)
+def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged):
+    claim = Claim("long", "85", lambda _: Finding("1", verdict), at=20_000_000, early=early)
     spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
     (row,) = reproduce.judge(spec, results_of(a=[1]))
-    assert row.verdict == "not judged below 20M steps"
+    assert row.verdict == judged
+
+
+def test_long_runs_are_judged_where_the_claim_is():
+    record = fake(Condition("a", "diayn"), 0)
+    curve = {"env_steps": [0.0, 5e6, 20e6], "n_effective": [1.0, 10.0, 60.0]}
+    long = dataclasses.replace(record, curve=curve, n_effective=60)
+    results = Results({"a": [long]}, 20_000_000)
+    spec = Experiment("t", "s", [], [Claim("c", "10 ± 1", _spec.value("a", 10.0, 1.0))])
+    assert reproduce.judge(spec, results)[0].verdict == "reproduced"
+    assert results.final("a") == [60.0]
+    assert results.first("a", 10) == [5e6]
+    assert results.first("a", 61) == [float("inf")]
 
 
 def test_experiments_share_the_runs_of_equal_settings(tmp_path):

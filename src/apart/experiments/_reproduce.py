@@ -27,6 +27,7 @@ _CURVE = (
     "mean_reward",
     "discriminator_accuracy",
     "information_count",
+    "mean_last_reward",
 )
 _MOST_ROWS = 80
 Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]]
@@ -226,17 +227,20 @@ class Row(NamedTuple):
     ours: str
     verdict: str
     why: str
+    own: bool  # a question of ours
 
 
 def judge(spec: Experiment, results: Results) -> list[Row]:
     """Every claim with its verdict; not judged where the runs are too short for it."""
     rows = []
     for claim in spec.claims:
-        found = claim.check(results)
+        found = claim.check(results._replace(until=claim.at))
         verdict = found.verdict
-        if results.steps < claim.needs_steps:
-            verdict = f"not judged below {claim.needs_steps / 1e6:g}M steps"
-        rows.append(Row(claim.text, claim.paper, found.ours, verdict, claim.why.get(verdict, "")))
+        if results.steps < claim.at and verdict != claim.early:
+            verdict = f"not judged below {claim.at / 1e6:g}M steps"
+        paper = f"{claim.paper} (a question of ours)" if claim.ours else claim.paper
+        why = claim.why.get(verdict, "")
+        rows.append(Row(claim.text, paper, found.ours, verdict, why, claim.ours))
     return rows
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -44,10 +45,21 @@ class Results(NamedTuple):
 
     runs: Mapping[str, Sequence[Record]]  # by the condition's label
     steps: int
+    until: float = math.inf  # a claim about 5M steps is judged there, however long the runs are
 
     def final(self, label: str) -> list[float]:
-        """Skills at the end, per seed."""
+        """Skills at the end (or at ``until``), per seed."""
+        if self.until < self.steps:
+            return self.at(label, self.until)
         return [float(record.n_effective) for record in self.runs[label]]
+
+    def first(self, label: str, n: float) -> list[float]:
+        """Steps at the first evaluation with ``n`` skills, per seed; infinite if there is none."""
+        found = []
+        for record in self.runs[label]:
+            pairs = zip(record.curve["env_steps"], record.curve["n_effective"], strict=True)
+            found.append(min((at for at, skills in pairs if skills >= n), default=math.inf))
+        return found
 
     def at(self, label: str, steps: float) -> list[float]:
         """Skills at the last evaluation up to ``steps``, per seed."""
@@ -74,14 +86,19 @@ class Claim:
         paper: the paper's value.
         check: results -> what we found.
         why: one sentence per verdict, as far as there is something to say.
-        needs_steps: the claim is about runs at least so long; shorter ones are not judged.
+        at: environment steps that the claim is about.
+        early: the verdict that shorter runs can give already (a bound that was reached stays
+            reached); any other is not judged before.
+        ours: a question of ours; the paper gives no answer in words or numbers.
     """
 
     text: str
     paper: str
     check: Callable[[Results], Finding]
     why: Mapping[str, str] = field(default_factory=dict)
-    needs_steps: int = 0
+    at: int = 5_000_000
+    early: str = ""
+    ours: bool = False
 
 
 @dataclass(frozen=True)
@@ -167,6 +184,30 @@ def fewer_than(label: str, bound: float) -> Callable[[Results], Finding]:
         spread(results.final(label)),
         REPRODUCED if statistics.mean(results.final(label)).high < bound else MISSED,
     )
+
+
+def highest(label: str, others: Sequence[str]) -> Callable[[Results], Finding]:
+    """No other mean is above that of ``label``."""
+
+    def check(results: Results) -> Finding:
+        means = {name: statistics.mean(results.final(name)).estimate for name in (label, *others)}
+        ours = ", ".join(f"{name} {mean:.1f}" for name, mean in means.items())
+        return Finding(ours, REPRODUCED if means[label] == max(means.values()) else MISSED)
+
+    return check
+
+
+def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Finding]:
+    """``one`` has ``share`` of all skills in fewer steps, by medians over seeds."""
+
+    def check(results: Results) -> Finding:
+        n = share * results.runs[one][0].n_available
+        a, b = (statistics.median(results.first(label, n)) for label in (one, other))
+        words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else "never" for x in (a, b)]
+        ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
+        return Finding(ours, REPRODUCED if a < b else MISSED)
+
+    return check
 
 
 def at_least(label: str, bound: float) -> Callable[[Results], Finding]:

@@ -78,3 +78,8 @@ def _bootstrap(
     )
     low, high = np.quantile(drawn, [0.025, 0.975])
     return Interval(float(statistic(a[None], b[None])[0]), float(low), float(high))
+
+
+def median(scores: Sequence[float]) -> float:
+    """Of scores that may be infinite."""
+    return float(np.median(np.asarray(scores, np.float64))) if len(scores) else float("nan")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import Claim, Condition, Experiment, alike, more
+from apart.experiments._spec import Claim, Condition, Experiment, alike, highest, more
 
 SIZES = (10_000, 50_000, 100_000)
 
 
 EXPERIMENT = Experiment(
     title="Replay buffer size",
-    source="figure in the appendix, four rooms",
+    source="figure in the appendix, four rooms; 5M is our budget",
     conditions=[Condition(f"{n // 1000}K", "apart", options={"buffer": n}) for n in SIZES],
     claims=[
         Claim("10K and 50K differ little (within 5 skills)", "small gap", alike(["10K", "50K"], 5)),
         Claim("50K beats 100K", "significant gap", more("50K", "100K")),
+        Claim("50K is the best", "best results", highest("50K", ["10K", "100K"])),
     ],
 )

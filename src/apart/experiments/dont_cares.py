@@ -6,7 +6,7 @@ from apart.experiments._spec import Claim, Condition, Experiment, more
 
 EXPERIMENT = Experiment(
     title="Don't-cares in the discriminator",
-    source="figure in the appendix, four rooms",
+    source="figure in the appendix, four rooms; 5M is our budget",
     conditions=[
         Condition("masked (APART)", "apart"),
         Condition("don't-cares at 0", "apart", options={"discriminator": "all_pairs_dont_cares"}),

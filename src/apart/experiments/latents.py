@@ -9,18 +9,19 @@ LATENTS = (10, 50, 100, 200)
 
 EXPERIMENT = Experiment(
     title="Number of latents",
-    source="figure in the appendix, four rooms",
+    source="figure in the appendix, four rooms; 5M is our budget",
     conditions=[Condition(f"K = {k}", "apart", options={"skills": k}) for k in LATENTS],
     claims=[
-        Claim("100 latents find more than 50", "one figure", more("K = 100", "K = 50")),
-        Claim("50 latents find more than 10", "one figure", more("K = 50", "K = 10")),
+        Claim("100 latents find more than 50", "a figure", more("K = 100", "K = 50"), ours=True),
+        Claim("50 latents find more than 10", "a figure", more("K = 50", "K = 10"), ours=True),
         Claim(
             "10 latents find 10 skills (within one)",
-            "one figure",
+            "a figure",
             lambda results: Finding(
                 spread(results.final("K = 10")),
                 "reproduced" if min(results.final("K = 10")) >= 9 else "not reproduced",
             ),
+            ours=True,
         ),
     ],
 )

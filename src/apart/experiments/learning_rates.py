@@ -15,13 +15,14 @@ RATES: dict[str, dict[str, float]] = {
 
 EXPERIMENT = Experiment(
     title="Learning rates",
-    source="figure in the appendix, four rooms",
+    source="figure in the appendix, four rooms; 5M is our budget",
     conditions=[Condition(label, "apart", options=options) for label, options in RATES.items()],
     claims=[
         Claim(
             f"2e-3 for both finds more than {label}",
-            "2e-3 is the choice; no values given",
+            "2e-3 is the choice",
             more("both 2e-3", label),
+            ours=True,
         )
         for label in RATES
         if label != "both 2e-3"

@@ -9,7 +9,7 @@ LAYER = {"discriminator_network": "mlp", "hidden": (2300,)}
 
 EXPERIMENT = Experiment(
     title="One-vs-all with a second layer of 2,300",
-    source="figure in the appendix, four rooms",
+    source="figure in the appendix, four rooms; 5M is our budget",
     conditions=[
         Condition("OvA, one layer", "diayn"),
         Condition("OvA, two layers", "diayn", options=LAYER),
