@@ -129,6 +129,8 @@ class Mutator:
 
     def by_odd_log_line(self, folder):
         path = self.rng.choice([folder / "metrics.csv", folder / "details.jsonl"])
+        if not path.is_file():
+            raise FileNotFoundError(path)
         lines = path.read_bytes().splitlines(keepends=True)
         at = self.rng.randrange(len(lines) + 1)
         lines.insert(at, self.rng.choice([b"\n", b"a,b\n", b"1,2,3\n", b"nan\n", b'"\n', b"\0\n"]))
