@@ -43,7 +43,8 @@ def fake(condition, seed, n_effective=40):
         "information_count": [1.0, 2.0, 2.0],
         "discriminator_accuracy": [0.0, 0.2, 0.3],
     }
-    return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, [detail] * 3)
+    skills = [[world.start] * horizon + [k % n] for k in range(config.skills)]
+    return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, [detail] * 3, skills)
 
 
 @pytest.mark.parametrize("name", NAMES)

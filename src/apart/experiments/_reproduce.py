@@ -118,7 +118,10 @@ def reproduce(
     for name, planned in plans.items():
         spec = experiment(name)
         results = Results(
-            {label: [record_of(run) for run in group] for label, group in planned.items()},
+            {
+                label: [record_of(run, spec.keeps_skills) for run in group]
+                for label, group in planned.items()
+            },
             steps or spec.steps,
         )
         write_results(folder / f"{name}.json", results)
@@ -155,8 +158,8 @@ def _train(
         raise failure.error(path)
 
 
-def record_of(run: Run) -> Record:
-    """What is kept of a finished run."""
+def record_of(run: Run, skills: bool = False) -> Record:
+    """What is kept of a finished run; ``skills`` of a first seed only."""
     loaded = store.load(run.folder)
     rows = loaded.metrics
     step = max(1, -(-len(rows) // _MOST_ROWS))
@@ -173,7 +176,13 @@ def record_of(run: Run) -> Record:
         wall_seconds=summary["wall_seconds"],
         curve={name: [row[name] for row in kept] for name in _CURVE},
         details=[details[0], middle, details[-1]],
+        skills=_episodes(run.world, loaded) if skills and summary["seed"] == 0 else (),
     )
+
+
+def _episodes(world: World, run: store.Run) -> list[list[int]]:
+    number = {(int(row), int(column)): n for n, (row, column) in enumerate(world.cells)}
+    return [[number[cell] for cell in skill.trajectory] for skill in run.skills]
 
 
 def _short(detail: Mapping[str, Any]) -> dict[str, Any]:

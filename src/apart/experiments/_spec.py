@@ -38,6 +38,7 @@ class Record:
     wall_seconds: float
     curve: Mapping[str, Sequence[float]]  # columns of metrics.csv, at most 80 rows
     details: Sequence[Mapping[str, Any]]  # at the start, near 5M steps or a quarter, at the end
+    skills: Sequence[Sequence[int]] = ()  # states of every skill's episode, if they are kept
 
 
 class Results(NamedTuple):
@@ -112,6 +113,7 @@ class Experiment:
         claims: what the paper says about it.
         steps: environment steps of the stored runs.
         seeds: how many of them.
+        keeps_skills: whether the first seed's skills are kept too.
         draw: results -> figure; unless said, skills over steps and at the end, a line a condition.
     """
 
@@ -122,6 +124,7 @@ class Experiment:
     draw: Callable[[Results], Figure] | None = None
     steps: int = 5_000_000
     seeds: int = 4
+    keeps_skills: bool = False
 
 
 def spread(scores: Sequence[float]) -> str:

@@ -2,41 +2,80 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from apart.experiments import _draw
-from apart.experiments._spec import Condition, Experiment, Results
+from apart.experiments._spec import Condition, Experiment, Record, Results
 from apart.worlds import grid
 
-METHODS = ("apart", "vic", "diayn")
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+METHODS = {"apart": "APART", "vic": "VIC", "diayn": "DIAYN"}
 SHOWN = ("four_rooms", "empty")
+ACROSS = 10
 
 
 def draw(results: Results) -> _draw.Figure:
-    """The first seed of every method and world: last states, with the number of skills in each."""
-    made, axes = _draw.figure(len(METHODS), len(SHOWN), height=3.4)
-    made.set_size_inches(9.6, 6.8)
-    for axis, (world_name, method) in zip(
-        axes, [(w, m) for w in SHOWN for m in METHODS], strict=True
-    ):
-        world = grid.load(world_name)
+    """A block of small maps per method and world, of the first seed."""
+    made, axes = _draw.figure(len(METHODS), len(SHOWN))
+    made.set_size_inches(16.5, 11.6)
+    blocks = [(world, method) for world in SHOWN for method in METHODS]
+    for axis, (world_name, method) in zip(axes, blocks, strict=True):
         record = results.runs[f"{method} {world_name}"][0]
-        walls = [[char == "#" for char in line] for line in world.text.split("\n")]
-        axis.imshow(walls, cmap="Greys", vmin=0, vmax=1.6)
-        for state, count in record.details[-1]["last"]:
-            row, column = world.cells[state]
-            size = 5 + 3 * math.sqrt(count)
-            colour = _draw.STYLES[method][0]
-            axis.plot(column, row, "s", color=colour, markersize=min(size, 14), alpha=0.55)
-            if count > 1:
-                axis.text(column, row, str(count), fontsize=7, ha="center", va="center")
-        axis.set_xticks([])
-        axis.set_yticks([])
-        axis.grid(visible=False)
-        axis.set_title(f"{method}, {world_name}: {record.n_effective}", fontsize=9)
-    made.suptitle("last states of the 100 skills (numbers: skills that share one)", fontsize=10)
+        _draw_block(axis, grid.load(world_name), record, _draw.STYLES[method][0])
+        axis.set_title(
+            f"{METHODS[method]}, {world_name}: {record.n_effective} of {record.n_available} "
+            "last states",
+            fontsize=11,
+            loc="left",
+        )
+    made.suptitle(
+        f"Every skill of seed 0 after {results.steps / 1e6:g}M steps, sorted by last state; "
+        "numbers are latents, faint where an earlier skill ends in the same state",
+        fontsize=12,
+        y=0.995,
+    )
     made.tight_layout()
     return made
+
+
+def _draw_block(axis: Axes, world: grid.World, record: Record, colour: str) -> None:
+    """All skills of a run as tiles of one picture."""
+    walls = np.array([[char == "#" for char in line] for line in world.text.split("\n")])
+    height, width = walls.shape
+    tall, wide = height + 2, width + 1
+    order = sorted(range(len(record.skills)), key=lambda k: (record.skills[k][-1], k))
+    rows = -(-max(len(order), 1) // ACROSS)
+    picture = np.full((rows * tall, ACROSS * wide), np.nan)
+    seen: set[int] = set()
+    for tile, skill in enumerate(order):
+        top, left = tall * (tile // ACROSS) + 1, wide * (tile % ACROSS)
+        picture[top : top + height, left : left + width] = walls
+        _draw_tile(axis, world, record.skills[skill], (top, left), colour, seen)
+        axis.text(left, top - 1, str(skill), fontsize=5, color=_draw.GREY, va="center")
+    axis.imshow(picture, cmap="Greys", vmin=-0.15, vmax=1.6, zorder=0)
+    axis.grid(visible=False)
+    axis.set_axis_off()
+
+
+def _draw_tile(
+    axis: Axes,
+    world: grid.World,
+    states: Sequence[int],
+    corner: tuple[int, int],
+    colour: str,
+    seen: set[int],
+) -> None:
+    cells = world.cells[list(states)] + np.array(corner)
+    strong = 0.35 if states[-1] in seen else 1.0
+    seen.add(states[-1])
+    axis.plot(cells[:, 1], cells[:, 0], color=colour, linewidth=0.9, alpha=strong)
+    axis.plot(cells[-1, 1], cells[-1, 0], "o", color=colour, markersize=3.2, alpha=strong)
+    axis.plot(cells[0, 1], cells[0, 0], ".", color="black", markersize=1.6, alpha=strong)
 
 
 EXPERIMENT = Experiment(
@@ -45,4 +84,5 @@ EXPERIMENT = Experiment(
     conditions=[Condition(f"{m} {w}", m, w) for w in SHOWN for m in METHODS],
     draw=draw,
     steps=20_000_000,
+    keeps_skills=True,
 )
