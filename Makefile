@@ -28,11 +28,11 @@ bench-torch: $(VENV)/.dev
 evidence: $(VENV)/.installed
 	$(BIN)/python benchmarks/learning.py
 
-# The tests of docs/safety.md with all their cases (about half an hour on two cores).
+# The tests of docs/safety.md with all their cases.
 nightly: $(VENV)/.dev
 	APART_NIGHTLY=1 $(BIN)/pytest -n auto tests/runs tests/test_wrong.py
 
-# Kill -9 a thousand times and compare the endings (hours).
+# Kill -9 a thousand times and compare the endings (an hour or more).
 torture: $(VENV)/.installed
 	$(BIN)/python benchmarks/torture.py
 

@@ -160,8 +160,7 @@ def unsealed(path: Path, value: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_sealed(path: Path, value: Mapping[str, Any], lines_of: str | None = None) -> None:
     """``value`` as JSON with its seal; the list under ``lines_of`` with an entry a line."""
-    plain = json.loads(_canonical(value))
-    sealed = {**value, _SEAL: digest(_canonical(plain))}
+    sealed = {**value, _SEAL: digest(_canonical(value))}
     if lines_of is None:
         return write_json(path, sealed)
     entries = sealed.pop(lines_of)

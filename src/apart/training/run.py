@@ -183,7 +183,9 @@ class _Training:
         try:
             return self._run(saved)
         except UserError as error:  # the disk
-            raise UserError(f"{error}; then 'apart resume {self.writer.path}' goes on") from None
+            raise UserError(
+                f"{error}; mend that, then 'apart resume {self.writer.path}' goes on"
+            ) from None
 
     def _run(self, saved: checkpoint.Saved | None) -> store.Run:
         began = time.perf_counter()
@@ -266,8 +268,7 @@ class _Training:
 
     def _record(self, iteration: int, evaluation: Evaluation) -> None:
         self._note(iteration, evaluation)
-        # A detail is long: kept at the start and at evaluations 1, 2, 4, 8, ... and at the end.
-        if self.n_rows & (self.n_rows - 1) == 0:
+        if _has_detail(self.n_rows):
             self.writer.detail(_detail(self._steps(iteration), evaluation))
         self.n_rows += 1
 
@@ -275,8 +276,8 @@ class _Training:
         """What only the end of a run has; after the last save, as a longer run lacks it."""
         if iteration % self.config.evaluate_iterations:
             self._note(iteration, evaluation)
-        elif (self.n_rows - 1) & (self.n_rows - 2) == 0:
-            return  # its detail is there
+        elif _has_detail(self.n_rows - 1):
+            return
         self.writer.detail(_detail(self._steps(iteration), evaluation))
 
     def _note(self, iteration: int, evaluation: Evaluation) -> None:
@@ -381,6 +382,11 @@ class _Training:
             "peak_rss_mb": peak_rss_mb(),
             "version": __version__,
         }
+
+
+def _has_detail(evaluation: int) -> bool:
+    """A detail is long: kept of evaluations 0, 1, 2, 4, 8, ... (and of the end)."""
+    return evaluation & (evaluation - 1) == 0
 
 
 def _skills(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
