@@ -58,8 +58,8 @@ def members(n_skills: int) -> tuple[IntArray, IntArray]:
 def spread(values: Array) -> tuple[Array, Array]:
     """[R, C] the value of the first and of the second skill of every cell, from values [K]."""
     f = fold(values.shape[-1])
-    first = jnp.where(f.up, values[f.first_up][:, None], values[f.first_down][:, None])
-    second = jnp.where(f.up, values[f.second_up][None, :], values[f.second_down][None, :])
+    first = jnp.where(f.up, _at(values, f.first_up)[:, None], _at(values, f.first_down)[:, None])
+    second = jnp.where(f.up, _at(values, f.second_up)[None], _at(values, f.second_down)[None])
     return first, second
 
 
@@ -123,6 +123,16 @@ def total(cells: Array) -> Array:
         - _place(up.sum(0), f.second_up, n_skills, 0.0)
         - _place(down.sum(0), f.second_down, n_skills, 0.0)
     )
+
+
+def _at(values: Array, skills: IntArray) -> Array:
+    """``values`` at ``skills`` (a run of consecutive numbers, up or down), without a gather.
+
+    Under vmap a gather would lie transposed, and every pair would read its counts across it.
+    """
+    low, high = int(skills.min()), int(skills.max())
+    window = values[low : high + 1]
+    return window if skills[0] == low else window[::-1]
 
 
 def _place(values: Array, skills: IntArray, n_skills: int, fill: float) -> Array:
