@@ -24,8 +24,15 @@ from apart.training import pool
 NAMES = experiments.names()
 
 
-def fake(condition, seed, n_effective=40):
-    """A record such as a run of this condition could leave."""
+COLUMNS = {
+    "mean_last_reward": [0.0, 0.5, 0.7],
+    "information_count": [1.0, 2.0, 2.0],
+    "discriminator_accuracy": [0.0, 0.2, 0.3],
+}
+
+
+def fake(condition, seed, n_effective=40, keeps=()):
+    """A record such as a run of this condition could leave, with what is kept and no more."""
     config, world = resolve(condition.world, condition.method, dict(condition.options))
     horizon, n = config.horizon, world.n_available(config.horizon)
     detail = {
@@ -38,20 +45,21 @@ def fake(condition, seed, n_effective=40):
     curve = {
         "env_steps": [0.0, 1e6, 5e6],
         "n_effective": [1.0, float(found), float(found)],
-        "mean_reward": [0.0, 0.5, 0.7],
-        "mean_last_reward": [0.0, 0.5, 0.7],
-        "information_count": [1.0, 2.0, 2.0],
-        "discriminator_accuracy": [0.0, 0.2, 0.3],
+        **{name: column for name, column in COLUMNS.items() if name in keeps},
     }
     skills = [[world.start] * horizon + [k % n] for k in range(config.skills)]
-    return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, [detail] * 3, skills)
+    details = [detail] * 3 if "details" in keeps else ()
+    episodes = skills if "skills" in keeps and seed == 0 else ()
+    return Record(seed, found, n, 20.0, 5_000_000, 9.0, curve, details, episodes)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_experiment_draws_and_judges(name, tmp_path):
     spec = experiments.experiment(name)
     assert len({c.label for c in spec.conditions}) == len(spec.conditions)
-    results = Results({c.label: [fake(c, s) for s in (0, 1)] for c in spec.conditions}, spec.steps)
+    assert set(spec.keeps) <= {*COLUMNS, _spec.DETAILS, _spec.SKILLS}
+    runs = {c.label: [fake(c, s, keeps=spec.keeps) for s in (0, 1)] for c in spec.conditions}
+    results = Results(runs, spec.steps)
     path = tmp_path / "stored.json"
     reproduce.write_results(path, results)
     again = reproduce.read_results(path)
@@ -150,6 +158,16 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     pictures = reproduce.reproduce(["tiny"], tmp_path, engine=refuses, **options)
     assert (tmp_path / "tiny.json").read_bytes() == first
     assert pictures["tiny"].exists()
+    # What an experiment keeps is stored, and nothing else.
+    run = reproduce.plan("tiny", tmp_path, 1, 80)["a"][0]
+    (bare,) = reproduce.read_results(tmp_path / "tiny.json").runs["a"]
+    assert (*bare.curve, *bare.details, *bare.skills) == ("env_steps", "n_effective")
+    full = reproduce.record_of(run, ["information_count", "details", "skills"])
+    assert full.curve["env_steps"] == [0, 80]
+    assert full.curve["information_count"][0] >= 1.0
+    assert [detail["env_steps"] for detail in full.details] == [0, 0, 80]
+    assert sum(count for _, count in full.details[-1]["last"]) == 100
+    assert [states[0] for states in full.skills] == [run.world.start] * 100
     # An unfinished run is made again, a finished one is not.
     broken = reproduce.plan("tiny", tmp_path, 1, 80)["b"][0]
     (broken.folder / "summary.json").unlink()

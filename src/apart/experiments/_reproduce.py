@@ -13,7 +13,15 @@ from apart._config import Config
 from apart._errors import UserError
 from apart.experiments import _draw, experiment
 from apart.experiments._board import Board, Say
-from apart.experiments._spec import Condition, Experiment, Record, Results, spread
+from apart.experiments._spec import (
+    DETAILS,
+    SKILLS,
+    Condition,
+    Experiment,
+    Record,
+    Results,
+    spread,
+)
 from apart.progress import duration
 from apart.runs import files, store
 from apart.runs.lock import Lock
@@ -21,14 +29,7 @@ from apart.settings import resolve
 from apart.training import pool, setup, threads
 from apart.worlds.grid import World
 
-_CURVE = (
-    "env_steps",
-    "n_effective",
-    "mean_reward",
-    "discriminator_accuracy",
-    "information_count",
-    "mean_last_reward",
-)
+_CURVE = ("env_steps", "n_effective")
 _MOST_ROWS = 80
 Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]]
 
@@ -119,7 +120,7 @@ def reproduce(
         spec = experiment(name)
         results = Results(
             {
-                label: [record_of(run, spec.keeps_skills) for run in group]
+                label: [record_of(run, spec.keeps) for run in group]
                 for label, group in planned.items()
             },
             steps or spec.steps,
@@ -158,15 +159,15 @@ def _train(
         raise failure.error(path)
 
 
-def record_of(run: Run, skills: bool = False) -> Record:
-    """What is kept of a finished run; ``skills`` of a first seed only."""
+def record_of(run: Run, keeps: Collection[str] = ()) -> Record:
+    """What is kept of a finished run, with what its experiment ``keeps`` beside."""
     loaded = store.load(run.folder)
     rows = loaded.metrics
     step = max(1, -(-len(rows) // _MOST_ROWS))
     kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
-    details = [_short(detail) for detail in loaded.details]
-    middle = min(details, key=lambda d: abs(d["env_steps"] - min(5e6, rows[-1]["env_steps"] / 4)))
+    columns = [name for name in rows[0] if name in _CURVE or name in keeps]
     summary = loaded.summary
+    first_seed = summary["seed"] == 0
     return Record(
         seed=summary["seed"],
         n_effective=summary["n_effective"],
@@ -174,10 +175,23 @@ def record_of(run: Run, skills: bool = False) -> Record:
         n_random_walk=summary["n_random_walk"],
         env_steps=summary["env_steps"],
         wall_seconds=summary["wall_seconds"],
-        curve={name: [row[name] for row in kept] for name in _CURVE},
-        details=[details[0], middle, details[-1]],
-        skills=_episodes(run.world, loaded) if skills and summary["seed"] == 0 else (),
+        curve={name: [_whole(row[name]) for row in kept] for name in columns},
+        details=_moments(loaded) if DETAILS in keeps else (),
+        skills=_episodes(run.world, loaded) if SKILLS in keeps and first_seed else (),
     )
+
+
+def _whole(value: float) -> float:
+    """Whole numbers as such: they take less room."""
+    return int(value) if value.is_integer() else value
+
+
+def _moments(run: store.Run) -> list[dict[str, Any]]:
+    """What was recorded at the start, near 5M steps (or a quarter) and at the end."""
+    details = [_short(detail) for detail in run.details]
+    quarter = min(5e6, details[-1]["env_steps"] / 4)
+    middle = min(details, key=lambda detail: abs(detail["env_steps"] - quarter))
+    return [details[0], middle, details[-1]]
 
 
 def _episodes(world: World, run: store.Run) -> list[list[int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORLDS: Final = ("four_rooms", "empty", "u_maze")
+DETAILS, SKILLS = "details", "skills"
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 
 
@@ -37,8 +38,10 @@ class Record:
     env_steps: int
     wall_seconds: float
     curve: Mapping[str, Sequence[float]]  # columns of metrics.csv, at most 80 rows
-    details: Sequence[Mapping[str, Any]]  # at the start, near 5M steps or a quarter, at the end
-    skills: Sequence[Sequence[int]] = ()  # states of every skill's episode, if they are kept
+    # Where the experiment keeps them: details at the start, near 5M steps (or a quarter) and at the
+    # end; the states of every skill's episode.
+    details: Sequence[Mapping[str, Any]] = ()
+    skills: Sequence[Sequence[int]] = ()
 
 
 class Results(NamedTuple):
@@ -113,7 +116,8 @@ class Experiment:
         claims: what the paper says about it.
         steps: environment steps of the stored runs.
         seeds: how many of them.
-        keeps_skills: whether the first seed's skills are kept too.
+        keeps: what is stored of a run beside the number of skills over steps: other columns of
+            metrics.csv, `DETAILS`, `SKILLS` (of the first seed).
         draw: results -> figure; unless said, skills over steps and at the end, a line a condition.
     """
 
@@ -124,7 +128,7 @@ class Experiment:
     draw: Callable[[Results], Figure] | None = None
     steps: int = 5_000_000
     seeds: int = 4
-    keeps_skills: bool = False
+    keeps: Collection[str] = ()
 
 
 def spread(scores: Sequence[float]) -> str:

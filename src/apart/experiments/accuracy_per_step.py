@@ -9,6 +9,7 @@ import numpy as np
 from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    DETAILS,
     MISSED,
     REPRODUCED,
     Claim,
@@ -118,4 +119,5 @@ EXPERIMENT = Experiment(
         Claim("it rises within an episode and then stays (falls by less than 5)", "yes", rises),
     ],
     steps=20_000_000,
+    keeps=[DETAILS],
 )

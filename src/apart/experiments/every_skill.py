@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from apart.experiments import _draw
-from apart.experiments._spec import Condition, Experiment, Record, Results
+from apart.experiments._spec import SKILLS, Condition, Experiment, Record, Results
 from apart.worlds import grid
 
 if TYPE_CHECKING:
@@ -84,5 +84,5 @@ EXPERIMENT = Experiment(
     conditions=[Condition(f"{m} {w}", m, w) for w in SHOWN for m in METHODS],
     draw=draw,
     steps=20_000_000,
-    keeps_skills=True,
+    keeps=[SKILLS],
 )

@@ -190,4 +190,5 @@ EXPERIMENT = Experiment(
             },
         ),
     ],
+    keeps=["information_count"],
 )

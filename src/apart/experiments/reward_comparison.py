@@ -103,4 +103,5 @@ EXPERIMENT = Experiment(
         ),
         Claim("beta 10 matches the scale of APART best", "matches", beta_matches),
     ],
+    keeps=["mean_last_reward"],
 )

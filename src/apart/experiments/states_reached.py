@@ -9,6 +9,7 @@ import numpy as np
 from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    DETAILS,
     MISSED,
     REPRODUCED,
     Claim,
@@ -137,4 +138,5 @@ EXPERIMENT = Experiment(
         ),
     ],
     steps=20_000_000,
+    keeps=[DETAILS],
 )
