@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORLDS: Final = ("four_rooms", "empty", "u_maze")
+LONG: Final = 150_000_000  # environment steps of the paper's longest runs
 DETAILS, SKILLS = "details", "skills"
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 
@@ -79,6 +80,11 @@ class Finding(NamedTuple):
 
     ours: str
     verdict: str
+
+
+def judged(ours: str, holds: object) -> Finding:
+    """What was measured, reproduced if it ``holds``."""
+    return Finding(ours, REPRODUCED if holds else MISSED)
 
 
 @dataclass(frozen=True)
@@ -168,7 +174,7 @@ def more(one: str, other: str) -> Callable[[Results], Finding]:
             f"{spread(results.final(one))} against {spread(results.final(other))}: "
             f"{gap.estimate:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
         )
-        return Finding(ours, REPRODUCED if gap.low > 0 else MISSED)
+        return judged(ours, gap.low > 0)
 
     return check
 
@@ -180,16 +186,15 @@ def alike(labels: Sequence[str], within: float) -> Callable[[Results], Finding]:
         means = {label: statistics.mean(results.final(label)).estimate for label in labels}
         ours = ", ".join(f"{label} {mean:.1f}" for label, mean in means.items())
         apart = max(means.values()) - min(means.values())
-        return Finding(ours, REPRODUCED if apart <= within else MISSED)
+        return judged(ours, apart <= within)
 
     return check
 
 
 def fewer_than(label: str, bound: float) -> Callable[[Results], Finding]:
     """The mean stays under ``bound``."""
-    return lambda results: Finding(
-        spread(results.final(label)),
-        REPRODUCED if statistics.mean(results.final(label)).high < bound else MISSED,
+    return lambda results: judged(
+        spread(results.final(label)), statistics.mean(results.final(label)).high < bound
     )
 
 
@@ -199,7 +204,7 @@ def highest(label: str, others: Sequence[str]) -> Callable[[Results], Finding]:
     def check(results: Results) -> Finding:
         means = {name: statistics.mean(results.final(name)).estimate for name in (label, *others)}
         ours = ", ".join(f"{name} {mean:.1f}" for name, mean in means.items())
-        return Finding(ours, REPRODUCED if means[label] == max(means.values()) else MISSED)
+        return judged(ours, means[label] == max(means.values()))
 
     return check
 
@@ -212,14 +217,13 @@ def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Find
         a, b = (statistics.median(results.first(label, n)) for label in (one, other))
         words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else "never" for x in (a, b)]
         ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
-        return Finding(ours, REPRODUCED if a < b else MISSED)
+        return judged(ours, a < b)
 
     return check
 
 
 def at_least(label: str, bound: float) -> Callable[[Results], Finding]:
     """The mean reaches ``bound``."""
-    return lambda results: Finding(
-        spread(results.final(label)),
-        REPRODUCED if statistics.mean(results.final(label)).estimate >= bound else MISSED,
+    return lambda results: judged(
+        spread(results.final(label)), statistics.mean(results.final(label)).estimate >= bound
     )

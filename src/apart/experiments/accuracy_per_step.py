@@ -10,6 +10,7 @@ from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
     DETAILS,
+    LONG,
     MISSED,
     REPRODUCED,
     Claim,
@@ -17,9 +18,9 @@ from apart.experiments._spec import (
     Experiment,
     Finding,
     Results,
+    judged,
 )
-
-METHODS = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC"}
+from apart.experiments.learned_skills import METHODS
 
 
 def draw(results: Results) -> _draw.Figure:
@@ -59,7 +60,7 @@ def never_above(method: str, bound: float) -> Callable[[Results], Finding]:
 
     def check(results: Results) -> Finding:
         most = float(accuracies(results, method).mean(0).max())
-        return Finding(f"{most:.1f} % at most", REPRODUCED if most <= bound else MISSED)
+        return judged(f"{most:.1f} % at most", most <= bound)
 
     return check
 
@@ -70,7 +71,7 @@ def ends_at(method: str, low: float) -> Callable[[Results], Finding]:
     def check(results: Results) -> Finding:
         found = accuracies(results, method)[:, -1, -1]
         ours = f"{found.mean():.1f} % ({found.min():.1f} to {found.max():.1f}, {len(found)} seeds)"
-        return Finding(ours, REPRODUCED if found.mean() >= low else MISSED)
+        return judged(ours, found.mean() >= low)
 
     return check
 
@@ -80,7 +81,7 @@ def rises(results: Results) -> Finding:
     line = accuracies(results, "apart")[:, -1].mean(0)
     fall = float((np.maximum.accumulate(line) - line).max())
     ours = f"{line[0]:.1f} % at step 1, {line[-1]:.1f} % at the last; falls by {fall:.1f} at most"
-    return Finding(ours, REPRODUCED if line[-1] > line[0] and fall < 5 else MISSED)
+    return judged(ours, line[-1] > line[0] and fall < 5)
 
 
 def much_higher(results: Results) -> Finding:
@@ -88,10 +89,9 @@ def much_higher(results: Results) -> Finding:
     last = {m: float(accuracies(results, m)[:, -1, -1].mean()) for m in METHODS}
     ours = ", ".join(f"{METHODS[m]} {value:.1f} %" for m, value in last.items())
     higher = last["apart"] > 2 * max(last["diayn"], last["vic"])
-    return Finding(ours, REPRODUCED if higher else MISSED)
+    return judged(ours, higher)
 
 
-LONG = 150_000_000
 EXPERIMENT = Experiment(
     title="Discriminator accuracy per environment step",
     source="figure of section 4, four rooms, 5M and 150M steps",

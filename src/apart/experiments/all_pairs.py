@@ -7,13 +7,13 @@ from collections.abc import Callable
 from apart.experiments import _draw
 from apart.experiments._spec import (
     MISSED,
-    REPRODUCED,
     WORLDS,
     Claim,
     Condition,
     Experiment,
     Finding,
     Results,
+    judged,
     more,
     spread,
 )
@@ -45,9 +45,9 @@ def draw(results: Results) -> _draw.Figure:
 
 def not_all(label: str) -> Callable[[Results], Finding]:
     """No seed finds all."""
-    return lambda results: Finding(
+    return lambda results: judged(
         f"{spread(results.final(label))} of {results.runs[label][0].n_available}",
-        REPRODUCED if max(results.final(label)) < results.runs[label][0].n_available else MISSED,
+        max(results.final(label)) < results.runs[label][0].n_available,
     )
 
 

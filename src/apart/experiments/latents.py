@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import Claim, Condition, Experiment, Finding, more, spread
+from apart.experiments._spec import Claim, Condition, Experiment, judged, more, spread
 
 LATENTS = (10, 50, 100, 200)
 
@@ -17,9 +17,8 @@ EXPERIMENT = Experiment(
         Claim(
             "10 latents find 10 skills (within one)",
             "a figure",
-            lambda results: Finding(
-                spread(results.final("K = 10")),
-                "reproduced" if min(results.final("K = 10")) >= 9 else "not reproduced",
+            lambda results: judged(
+                spread(results.final("K = 10")), min(results.final("K = 10")) >= 9
             ),
             ours=True,
         ),

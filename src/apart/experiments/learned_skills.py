@@ -7,6 +7,7 @@ import numpy as np
 from apart.experiments import _draw
 from apart.experiments import _statistics as statistics
 from apart.experiments._spec import (
+    LONG,
     MISSED,
     REPRODUCED,
     WORLDS,
@@ -17,6 +18,7 @@ from apart.experiments._spec import (
     Results,
     at_least,
     fewer_than,
+    judged,
 )
 
 METHODS = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC"}
@@ -25,7 +27,7 @@ BASELINES = {"four_rooms": 30, "empty": 60, "u_maze": 20}
 APART = {
     "four_rooms": (85, "85 of 85", 100_000_000),
     "empty": (100, "100 of 100", 50_000_000),
-    "u_maze": (51, "over 50", 150_000_000),
+    "u_maze": (51, "over 50", LONG),
 }
 # DISDAIN's own report (86 % of 104 cells, T = 20, 600M steps, best seed), as a share of 85.
 DISDAIN = 0.86
@@ -43,19 +45,19 @@ def mostly_early(results: Results) -> Finding:
     """The share of the skills of 5M steps that APART has at 1M."""
     early = np.mean(results.at("apart four_rooms", 1e6))
     late = np.mean(results.at("apart four_rooms", 5e6))
-    return Finding(f"{early:.1f} of {late:.1f}", REPRODUCED if early > 0.5 * late else MISSED)
+    return judged(f"{early:.1f} of {late:.1f}", early > 0.5 * late)
 
 
 def quick(results: Results) -> Finding:
     """Hours of 5M steps of APART on one core."""
     hours = [r.wall_seconds * 5e6 / r.env_steps / 3600 for r in results.runs["apart four_rooms"]]
-    return Finding(f"{60 * np.mean(hours):.0f} minutes", REPRODUCED if max(hours) < 24 else MISSED)
+    return judged(f"{60 * np.mean(hours):.0f} minutes", max(hours) < 24)
 
 
 def before_disdain(results: Results) -> Finding:
     """When APART has as many skills as DISDAIN's best seed reports."""
     when = statistics.median(results.first("apart four_rooms", DISDAIN * 85))
-    return Finding(f"after {when / 1e6:.1f}M", REPRODUCED if when < 600e6 else MISSED)
+    return judged(f"after {when / 1e6:.1f}M", when < 600e6)
 
 
 EXPERIMENT = Experiment(

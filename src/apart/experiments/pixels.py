@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import REPRODUCED, Claim, Condition, Experiment, at_least
+from apart.experiments._spec import LONG, REPRODUCED, Claim, Condition, Experiment, at_least
 
 IMAGES = {
     "observation": "normalized_pixels",
@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
             "APART learns well from pixels (at least 40 skills, our bound)",
             "good learning",
             at_least("apart", 40),
-            at=150_000_000,
+            at=LONG,
             early=REPRODUCED,
         )
     ],

@@ -10,15 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from apart.experiments import _draw
-from apart.experiments._spec import (
-    MISSED,
-    REPRODUCED,
-    Claim,
-    Condition,
-    Experiment,
-    Finding,
-    Results,
-)
+from apart.experiments._spec import Claim, Condition, Experiment, Finding, Results, judged
 from apart.experiments.reward_table import ROWS
 
 OURS = "1 episode per update (ours)"
@@ -106,9 +98,7 @@ def closest(results: Results) -> Finding:
     gaps = {reading: distance(results, reading) for reading in READINGS}
     best = min(gaps, key=lambda reading: gaps[reading])
     ours = "; ".join(f"{reading} {gap:.1f}" for reading, gap in gaps.items())
-    return Finding(
-        f"{best} is closest (mean gaps: {ours})", REPRODUCED if gaps[best] < 5 else MISSED
-    )
+    return judged(f"{best} is closest (mean gaps: {ours})", gaps[best] < 5)
 
 
 def slower(results: Results) -> Finding:
@@ -123,7 +113,7 @@ def slower(results: Results) -> Finding:
         for reading, values in found.items()
     )
     falls = all(a > b for a, b in zip(*found.values(), strict=True))
-    return Finding(ours, REPRODUCED if falls else MISSED)
+    return judged(ours, falls)
 
 
 def softly(results: Results) -> Finding:
@@ -135,7 +125,7 @@ def softly(results: Results) -> Finding:
             soft = float(np.mean([r.curve["information_count"][-1] for r in records]))
             gaps.append(abs(soft - paper))
             words.append(f"{label} {soft:.1f} ({paper:g})")
-    return Finding(", ".join(words), REPRODUCED if max(gaps) <= 2 else MISSED)
+    return judged(", ".join(words), max(gaps) <= 2)
 
 
 def optimism(results: Results) -> Finding:
@@ -143,7 +133,7 @@ def optimism(results: Results) -> Finding:
     by_q = {q: float(np.mean(results.final(label))) for label, q in TUNED.items()}
     ours = ", ".join(f"±{q:g}: {mean:.1f}" for q, mean in by_q.items())
     rises = by_q[0.01] < by_q[0.2] < by_q[1.0]
-    return Finding(ours, REPRODUCED if rises else MISSED)
+    return judged(ours, rises)
 
 
 EXPERIMENT = Experiment(

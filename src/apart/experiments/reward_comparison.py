@@ -6,15 +6,7 @@ import numpy as np
 
 from apart._types import FloatArray
 from apart.experiments import _draw
-from apart.experiments._spec import (
-    MISSED,
-    REPRODUCED,
-    Claim,
-    Condition,
-    Experiment,
-    Finding,
-    Results,
-)
+from apart.experiments._spec import Claim, Condition, Experiment, Finding, Results, judged
 
 BETAS = (10.0, 1.0, 0.1)
 STYLES = {
@@ -70,7 +62,7 @@ def vic_is_larger(results: Results) -> Finding:
     scale = scales(results)
     ours = ", ".join(f"{label} {value:.2f}" for label, value in scale.items())
     larger = all(scale["VIC"] > 1.5 * v for label, v in scale.items() if label != "VIC")
-    return Finding(ours, REPRODUCED if larger else MISSED)
+    return judged(ours, larger)
 
 
 def beta_matches(results: Results) -> Finding:
@@ -79,7 +71,7 @@ def beta_matches(results: Results) -> Finding:
     labels = [f"tuned VIC, beta {b:g}" for b in BETAS]
     nearest = min(labels, key=lambda label: abs(scale[label] - scale["APART"]))
     ours = ", ".join(f"{label} {scale[label]:.2f}" for label in ("APART", *labels))
-    return Finding(ours, REPRODUCED if nearest == labels[0] else MISSED)
+    return judged(ours, nearest == labels[0])
 
 
 EXPERIMENT = Experiment(

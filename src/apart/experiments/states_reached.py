@@ -10,6 +10,7 @@ from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
     DETAILS,
+    LONG,
     MISSED,
     REPRODUCED,
     Claim,
@@ -17,10 +18,11 @@ from apart.experiments._spec import (
     Experiment,
     Finding,
     Results,
+    judged,
 )
+from apart.experiments.learned_skills import METHODS
 from apart.worlds import grid
 
-METHODS = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC"}
 SHOWN = ("four_rooms", "empty")
 
 
@@ -77,7 +79,7 @@ def stays_home(method: str) -> Callable[[Results], Finding]:
             for seed in range(len(results.runs[label]))
         ]
         ours = f"{', '.join(map(str, counts))} of {int(outside.sum())}"
-        return Finding(ours, REPRODUCED if max(counts) <= 10 else MISSED)
+        return judged(ours, max(counts) <= 10)
 
     return check
 
@@ -94,12 +96,11 @@ def reaches(method: str, world_name: str, all_of_them: bool) -> Callable[[Result
         ]
         right = min(counts) == n if all_of_them else max(counts) < n
         ours = f"{', '.join(map(str, counts))} of {n}"
-        return Finding(ours, REPRODUCED if right else MISSED)
+        return judged(ours, right)
 
     return check
 
 
-LONG = 150_000_000
 EXPERIMENT = Experiment(
     title="States reached during training",
     source="figure of section 4: beginning, 5M and 150M steps",

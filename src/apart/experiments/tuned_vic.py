@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    LONG,
     REPRODUCED,
     WORLDS,
     Claim,
@@ -15,7 +16,6 @@ from apart.experiments._spec import (
     sooner,
 )
 
-LONG = 150_000_000
 METHODS = {"apart": "APART", "tuned_vic": "tuned VIC", "vic": "VIC"}
 OPTIMISM = (
     "a posterior is never negative: known cells look better than unknown ones unless Q starts high "
