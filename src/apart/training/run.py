@@ -385,8 +385,11 @@ class _Training:
 
 
 def _has_detail(evaluation: int) -> bool:
-    """A detail is long: kept of evaluations 0, 1, 2, 4, 8, ... (and of the end)."""
-    return evaluation & (evaluation - 1) == 0
+    """A detail is long: kept of evaluations 0, 1, 2, 5, 10, 20, 50, ... (and of the end).
+
+    With the default of 25,000 steps between evaluations, 5M steps is one of them.
+    """
+    return evaluation == 0 or str(evaluation).rstrip("0") in ("1", "2", "5")
 
 
 def _skills(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
