@@ -26,6 +26,8 @@ NAMES = experiments.names()
 
 COLUMNS = {
     "mean_last_reward": [0.0, 0.5, 0.7],
+    "reward_q0": [-1.0, -1.0, -0.9],
+    "reward_q100": [0.0, 0.5, 0.8],
     "information_count": [1.0, 2.0, 2.0],
     "discriminator_accuracy": [0.0, 0.2, 0.3],
 }
@@ -68,7 +70,8 @@ def test_every_experiment_draws_and_judges(name, tmp_path):
     assert picture.stat().st_size > 5_000
     for row in reproduce.judge(spec, again):
         known = (_spec.REPRODUCED, _spec.BETTER, _spec.MISSED)
-        assert row.verdict in known or row.verdict.startswith("not judged below")
+        answers = (*known, "yes", "no") if row.own else known
+        assert row.verdict in answers or row.verdict.startswith("not judged")
         assert "|" not in row.claim + row.paper + row.ours + row.why
     assert spec.title in reproduce.table(name, again)
     assert spec.title in reproduce.ledger([(name, again)])
@@ -98,6 +101,12 @@ def results_of(**scores):
         (_spec.fewer_than("a", 45), "not reproduced"),
         (_spec.highest("a", ["b"]), "reproduced"),
         (_spec.highest("b", ["a"]), "not reproduced"),
+        (_spec.highest("a", ["b", "a"]), "not reproduced"),
+        (_spec.value("a", 48.0, 0.0), "reproduced"),
+        (_spec.value("a", 47.5, 0.0), "not reproduced"),
+        (_spec.value("a", 47.5, 1.5), "reproduced"),
+        (_spec.fewer_than("a", 50), "not reproduced"),
+        (_spec.sooner("a", "b"), "not judged: neither got there"),
         (_spec.at_least("a", 50), "reproduced"),
         (_spec.at_least("b", 50), "not reproduced"),
     ],
@@ -119,6 +128,105 @@ def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged):
     spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
     (row,) = reproduce.judge(spec, results_of(a=[1]))
     assert row.verdict == judged
+
+
+def test_questions_of_ours_are_answered():
+    claims = [
+        Claim(v, "silent", lambda _, v=v: Finding("1", v), ours=True, why={v: f"why {v}"})
+        for v in ("reproduced", "not reproduced")
+    ]
+    spec = Experiment("t", "s", [Condition("a", "diayn")], claims)
+    rows = reproduce.judge(spec, results_of(a=[1]))
+    assert [(row.verdict, row.why) for row in rows] == [
+        ("yes", "why reproduced"),
+        ("no", "why not reproduced"),
+    ]
+
+
+def over_steps(*curves):
+    """Records of these skills at 1M, 2M, ... steps."""
+    base = fake(Condition("a", "apart"), 0)
+    return [
+        dataclasses.replace(
+            base,
+            curve={"env_steps": [1e6 * (i + 1) for i in range(len(c))], "n_effective": list(c)},
+            n_effective=c[-1],
+        )
+        for c in curves
+    ]
+
+
+def test_who_is_sooner():
+    slow, fast = over_steps([1, 2, 50], [1, 50, 50]), over_steps([60, 60, 60], [1, 60, 20])
+    runs = Results({"slow": slow, "fast": fast, "never": over_steps([1, 1, 1])}, 3_000_000)
+    assert _spec.sooner("fast", "slow")(runs).verdict == "reproduced"
+    assert _spec.sooner("slow", "fast")(runs).verdict == "not reproduced"
+    assert _spec.sooner("slow", "never")(runs).ours == "42 skills after 2.50M against never steps"
+    assert _spec.sooner("never", "never")(runs).verdict == _spec.OPEN
+
+
+def test_learned_skills_over_time():
+    from apart.experiments.learned_skills import indicates, steady
+
+    def runs(*curves):
+        return Results({"apart four_rooms": over_steps(*curves)}, 6_000_000)
+
+    assert steady(runs([50, 0, 60, 70, 70, 66])).verdict == "reproduced"
+    assert steady(runs([50, 0, 60, 70, 64, 70])).verdict == "not reproduced"
+    steps = [60, 60, 60, 60, 60, 70], [9, 9, 9, 9, 9, 20], [8, 8, 8, 8, 8, 7]
+    order = {
+        f"{method} {world}": over_steps(skills)
+        for world in _spec.WORLDS
+        for method, skills in zip(("apart", "diayn", "vic"), steps, strict=True)
+    }
+    assert indicates(Results(order, 6_000_000)).verdict == "reproduced"
+    order["vic empty"] = over_steps([8, 8, 8, 8, 8, 30])
+    found = indicates(Results(order, 6_000_000))
+    assert found.verdict == "not reproduced"
+    assert "empty APART > VIC > DIAYN (at 5M APART > DIAYN > VIC)" in found.ours
+
+
+def test_the_size_of_rewards():
+    from apart.experiments import reward_comparison as compared
+
+    def record(least, greatest, last):
+        columns = {"reward_q0": least, "reward_q100": greatest, "mean_last_reward": last}
+        curve = {name: [0.0, 0.0, 0.0, value, value] for name, value in columns.items()}
+        return dataclasses.replace(fake(Condition("a", "apart"), 0), curve=curve)
+
+    given = {
+        "APART": record(-0.9, 0.6, 0.4),
+        "AP average": record(-0.1, 0.5, 0.4),
+        "tuned VIC, beta 10": record(0.0, 1.0, 0.9),
+        "tuned VIC, beta 1": record(0.0, 0.5, 0.4),
+        "tuned VIC, beta 0.1": record(0.0, 0.1, 0.1),
+        "VIC": record(-9.0, 4.6, 4.0),
+    }
+    results = Results({label: [given[label]] for label in compared.STYLES}, 5_000_000)
+    assert compared.scales(results)["APART"] == pytest.approx(0.9)
+    assert compared.scales(results)["VIC"] == pytest.approx(9.0)
+    checks = (compared.vic_is_larger, compared.beta_matches, compared.concentrates)
+    assert [check(results).verdict for check in checks] == ["reproduced"] * 3
+    given |= {"VIC": given["APART"], "tuned VIC, beta 1": record(-0.9, 0.9, 0.95)}
+    results = Results({label: [given[label]] for label in compared.STYLES}, 5_000_000)
+    assert [check(results).verdict for check in checks] == ["not reproduced"] * 3
+
+
+def test_detours_and_overlaps():
+    from apart.experiments.every_skill import detours, overlaps
+
+    condition = Condition("a", "apart")
+    base = fake(condition, 0, keeps=["skills"])
+    _, world = resolve("four_rooms", "apart", {})
+    there = int(world.next_state[world.start].max())
+    assert world.distance[there] == 1
+    straight = dataclasses.replace(base, skills=[[world.start, there, there]])
+    late = dataclasses.replace(base, skills=[[world.start, world.start, there]])
+    for record, verdict in ((straight, "not reproduced"), (late, "reproduced")):
+        assert detours(Results({"apart four_rooms": [record]}, 1)).verdict == verdict
+    for n, verdict in ((100, "not reproduced"), (85, "reproduced")):
+        record = dataclasses.replace(base, n_effective=n)
+        assert overlaps(Results({"apart four_rooms": [record]}, 1)).verdict == verdict
 
 
 def test_long_runs_are_judged_where_the_claim_is():

@@ -15,6 +15,8 @@ from apart.experiments import _draw, experiment
 from apart.experiments._board import Board, Say
 from apart.experiments._spec import (
     DETAILS,
+    MISSED,
+    REPRODUCED,
     SKILLS,
     Condition,
     Experiment,
@@ -253,16 +255,22 @@ class Row(NamedTuple):
     own: bool  # a question of ours
 
 
+_ANSWERS = {REPRODUCED: "yes", MISSED: "no"}  # to questions of ours
+
+
 def judge(spec: Experiment, results: Results) -> list[Row]:
     """Every claim with its verdict; not judged where the runs are too short for it."""
     rows = []
     for claim in spec.claims:
         found = claim.check(results._replace(until=claim.at))
-        verdict = found.verdict
-        if results.steps < claim.at and verdict != claim.early:
-            verdict = f"not judged below {claim.at / 1e6:g}M steps"
+        verdict, why = found.verdict, claim.why.get(found.verdict, "")
+        if results.steps < claim.at and verdict == claim.early:
+            why = why or f"after {results.steps / 1e6:g}M steps already"
+        elif results.steps < claim.at:
+            verdict, why = f"not judged below {claim.at / 1e6:g}M steps", ""
         paper = f"{claim.paper} (a question of ours)" if claim.ours else claim.paper
-        why = claim.why.get(verdict, "")
+        if claim.ours:
+            verdict = _ANSWERS.get(verdict, verdict)
         rows.append(Row(claim.text, paper, found.ours, verdict, why, claim.ours))
     return rows
 

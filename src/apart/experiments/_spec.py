@@ -16,6 +16,7 @@ WORLDS: Final = ("four_rooms", "empty", "u_maze")
 LONG: Final = 150_000_000  # environment steps of the paper's longest runs
 DETAILS, SKILLS = "details", "skills"
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
+OPEN = "not judged: neither got there"
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def spread(scores: Sequence[float]) -> str:
 
 
 def value(label: str, paper: float, std: float, own: bool = False) -> Callable[[Results], Finding]:
-    """Ours is the paper's value when it is within two of its deviations, and at least 2 skills.
+    """Our mean is the paper's when it is within two of its deviations, or within 2 skills.
 
     Where it is higher, that is better if the method is the paper's ``own``; an ablation or a
     baseline that does not fall behind as it should is not reproduced.
@@ -153,12 +154,11 @@ def value(label: str, paper: float, std: float, own: bool = False) -> Callable[[
 
     def check(results: Results) -> Finding:
         scores = results.final(label)
-        found = statistics.mean(scores)
-        room = max(2.0 * std, 2.0)
+        gap = statistics.mean(scores).estimate - paper
         verdict = MISSED
-        if found.low - room <= paper <= found.high + room:
+        if abs(gap) <= max(2.0 * std, 2.0):
             verdict = REPRODUCED
-        elif own and found.estimate > paper:
+        elif own and gap > 0:
             verdict = BETTER
         return Finding(spread(scores), verdict)
 
@@ -192,32 +192,35 @@ def alike(labels: Sequence[str], within: float) -> Callable[[Results], Finding]:
 
 
 def fewer_than(label: str, bound: float) -> Callable[[Results], Finding]:
-    """The mean stays under ``bound``."""
+    """The mean is under ``bound``."""
     return lambda results: judged(
-        spread(results.final(label)), statistics.mean(results.final(label)).high < bound
+        spread(results.final(label)), statistics.mean(results.final(label)).estimate < bound
     )
 
 
 def highest(label: str, others: Sequence[str]) -> Callable[[Results], Finding]:
-    """No other mean is above that of ``label``."""
+    """``label`` finds `more` than the best of ``others``."""
 
     def check(results: Results) -> Finding:
-        means = {name: statistics.mean(results.final(name)).estimate for name in (label, *others)}
-        ours = ", ".join(f"{name} {mean:.1f}" for name, mean in means.items())
-        return judged(ours, means[label] == max(means.values()))
+        best = max(others, key=lambda name: statistics.mean(results.final(name)).estimate)
+        found = more(label, best)(results)
+        return found._replace(ours=f"{found.ours} (the next best is {best})")
 
     return check
 
 
 def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Finding]:
-    """``one`` has ``share`` of all skills in fewer steps, by medians over seeds."""
+    """``one`` has ``share`` of all skills in fewer steps, by medians over seeds.
+
+    Final as soon as one of them got there, however long the runs are.
+    """
 
     def check(results: Results) -> Finding:
         n = share * results.runs[one][0].n_available
         a, b = (statistics.median(results.first(label, n)) for label in (one, other))
         words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else "never" for x in (a, b)]
         ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
-        return judged(ours, a < b)
+        return judged(ours, a < b) if math.isfinite(min(a, b)) else Finding(ours, OPEN)
 
     return check
 

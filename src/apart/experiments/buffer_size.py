@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import Claim, Condition, Experiment, alike, highest, more
+from apart.experiments._spec import Claim, Condition, Experiment, alike, highest, more, sooner
 
 SIZES = (10_000, 50_000, 100_000)
 
@@ -14,6 +14,13 @@ EXPERIMENT = Experiment(
     claims=[
         Claim("10K and 50K differ little (within 5 skills)", "small gap", alike(["10K", "50K"], 5)),
         Claim("50K beats 100K", "significant gap", more("50K", "100K")),
+        Claim(
+            "50K has half of the skills sooner than 100K",
+            "does not say",
+            sooner("50K", "100K"),
+            at=0,
+            ours=True,
+        ),
         Claim("50K is the best", "best results", highest("50K", ["10K", "100K"])),
     ],
 )

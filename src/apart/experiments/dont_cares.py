@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import Claim, Condition, Experiment, more
+from apart.experiments._spec import Claim, Condition, Experiment, more, sooner
 
 EXPERIMENT = Experiment(
     title="Don't-cares in the discriminator",
@@ -11,5 +11,14 @@ EXPERIMENT = Experiment(
         Condition("masked (APART)", "apart"),
         Condition("don't-cares at 0", "apart", options={"discriminator": "all_pairs_dont_cares"}),
     ],
-    claims=[Claim("masking is better", "better", more("masked (APART)", "don't-cares at 0"))],
+    claims=[
+        Claim("masking is better", "better", more("masked (APART)", "don't-cares at 0")),
+        Claim(
+            "with masking half of the skills are there sooner",
+            "does not say",
+            sooner("masked (APART)", "don't-cares at 0"),
+            at=0,
+            ours=True,
+        ),
+    ],
 )

@@ -13,6 +13,7 @@ EXPERIMENT = Experiment(
     conditions=[Condition(f"K = {k}", "apart", options={"skills": k}) for k in LATENTS],
     claims=[
         Claim("100 latents find more than 50", "a figure", more("K = 100", "K = 50"), ours=True),
+        Claim("200 latents find more than 100", "a figure", more("K = 200", "K = 100"), ours=True),
         Claim("50 latents find more than 10", "a figure", more("K = 50", "K = 10"), ours=True),
         Claim(
             "10 latents find 10 skills (within one)",

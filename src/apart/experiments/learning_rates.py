@@ -15,7 +15,7 @@ RATES: dict[str, dict[str, float]] = {
 
 EXPERIMENT = Experiment(
     title="Learning rates",
-    source="figure in the appendix, four rooms; 5M is our budget",
+    source="figure in the appendix, four rooms; 5M and all rates but 2e-3 are ours",
     conditions=[Condition(label, "apart", options=options) for label, options in RATES.items()],
     claims=[
         Claim(

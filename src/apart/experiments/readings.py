@@ -156,7 +156,7 @@ EXPERIMENT = Experiment(
             ours=True,
         ),
         Claim(
-            "fewer updates per step give fewer skills at 5M, as in the paper",
+            "fewer updates per step give fewer skills at 5M",
             "does not say how often it updates",
             slower,
             ours=True,

@@ -18,7 +18,7 @@ EXPERIMENT = Experiment(
     ],
     claims=[
         Claim(
-            f"a second layer changes little ({name})",
+            f"a second layer changes little ({name}; within 5 skills)",
             "no significant change",
             alike([f"{name}, one layer", f"{name}, two layers"], 5),
         )
