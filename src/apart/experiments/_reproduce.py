@@ -54,7 +54,7 @@ class Run(NamedTuple):
         """A guess of what it costs on one core; from the sizes of tables alone."""
         c = self.config
         pairs = c.skills * (c.skills - 1) // 2 if c.discriminator.startswith("all_pairs") else 0
-        per_update = 1e-4 + 85 * 3.6e-9 * pairs + 85 * 6e-9 * c.skills
+        per_update = 1e-4 + 85 * 2.7e-9 * pairs + 85 * 6e-9 * c.skills
         if c.discriminator_network == "mlp":
             per_update += 6e-3
         if c.network == "cnn":

@@ -76,11 +76,16 @@ def all_pairs_loss(logits: Array, skill: Array, inverse_temperature: Array) -> A
 
 
 def all_pairs_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
-    """[R, C] ((n_i + n_j) y - (n_i - n_j)) / (K - 1) with y = tanh(o)."""
+    """[R, C] ((n_i + n_j) y - (n_i - n_j)) / (K - 1) with y = tanh(o).
+
+    Written with e = exp(2 o), y = (e - 1) / (e + 1): the division comes last, and XLA then keeps
+    the gradient; behind a product it would compute it twice, for each of Adam's moments. Where it
+    is clipped e + 1 is e (or 1) in 32 bits.
+    """
     del inverse_temperature
-    first, second = pairs.spread(counts)
-    y = jnp.tanh(logits)
-    return ((first + second) * y - (first - second)) / (counts.shape[0] - 1)
+    first, second = pairs.spread(counts * (2.0 / (counts.shape[0] - 1)))
+    e = jnp.exp(jnp.clip(2.0 * logits, -40.0, 40.0))
+    return (second * e - first) / (e + 1.0)
 
 
 def dont_cares_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
