@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import apart
+from apart._errors import UserError
 from apart.cli import main, number
 
 TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
@@ -45,6 +47,8 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
     monkeypatch.chdir(tmp_path)
     assert main(["train", str(corridor), *TINY, "--method", "diayn", "--no-draw"]) == 0
     assert (tmp_path / "runs" / "corridor-diayn" / "summary.json").exists()
+    with pytest.raises(UserError, match="would be inside the run in"):
+        apart.train(str(corridor), method="diayn", steps=200, skills=3, horizon=4)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +65,8 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "--discount", "nan"], "--discount: nan is not a finite number"),
         (["train", "empty", "--seeds", "0"], "--seeds: 0 is outside 1"),
         (["train", "empty", "--threads", "x"], "--threads"),
+        (["train", "empty", "--threads", "2", "--seeds", "2"], "--threads does nothing here"),
+        (["train", "empty", "--method", "vic", "--dropout"], "--dropout does nothing"),
         (["train", "empty", "--progress", "dots"], "--progress: 'dots' is none of"),
         (["train", "empty", "--observation", "pixels"], "--network table reads --observation"),
         (["train", "empty", "--network", "cnn"], "--network cnn reads --observation pixels"),

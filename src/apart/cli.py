@@ -121,8 +121,10 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     again = commands["reproduce"]
     again.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
     again.add_argument("--all", action="store_true", help="all of them")
-    again.add_argument("--seeds", metavar="N", help="seeds per condition (default: as stored, 4)")
-    again.add_argument("--steps", help="environment steps (default: as stored, 5M or 20M)")
+    again.add_argument("--seeds", metavar="N", help="seeds per condition (default: 4, pixels 2)")
+    again.add_argument(
+        "--steps", help="environment steps (default: the experiment's, 5M or 20M, pixels 104k)"
+    )
     again.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
     again.add_argument("--engine", default="local", help="local or ray (default local)")
     again.set_defaults(command=_reproduce)
@@ -221,9 +223,11 @@ def _path(name: str, text: str) -> Path:
     return Path(text)
 
 
-def _threads(parsed: argparse.Namespace, unless_said: int) -> int:
+def _threads(parsed: argparse.Namespace, unless_said: int, several: bool) -> int:
     if parsed.threads is None:
         return unless_said
+    if several:
+        raise UserError("--threads does nothing here: each seed is a process of one thread")
     return _count("--threads", parsed.threads, threads.MAX_THREADS)
 
 
@@ -231,7 +235,7 @@ def _train(parsed: argparse.Namespace) -> int:
     options = _options(parsed)
     seeds = None if parsed.seeds is None else _count("--seeds", parsed.seeds, setup.MAX_SEEDS)
     config, world = settings.resolve(parsed.world, parsed.method, options)
-    n_threads = _threads(parsed, threads.best(config))
+    n_threads = _threads(parsed, threads.best(config), several=seeds is not None)
     folder = _out(parsed) or store.default_folder(config.world, config.method)
     refuse = store.refusal(folder, parsed.overwrite)
     if refuse:
@@ -290,7 +294,7 @@ def _resume(parsed: argparse.Namespace) -> int:
     if not plans:
         raise UserError(f"{folder}: no run and no set of runs here")
     path, plan = next(iter(plans.items()))
-    n_threads = _threads(parsed, setup.threads_of(path, plan.config))
+    n_threads = _threads(parsed, setup.threads_of(path, plan.config), several=not single)
     _check_shared(parsed)
     if all(plan.finished for plan in plans.values()) and (folder / store.SUMMARY).exists():
         for path in plans:

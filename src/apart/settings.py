@@ -57,6 +57,9 @@ def _counts(config: Config) -> bool:
 _IDLE: Final[Mapping[str, Callable[[Config], bool]]] = MappingProxyType(
     {
         "buffer": lambda c: _counts(c) and c.sweep,
+        "dropout": lambda c: (
+            c.time_weight == "last"
+        ),  # keeps the last step alone, as the weight does
         "init_logits": _counts,
         "logit_decay": _counts,
         "discriminator_states": _counts,

@@ -297,7 +297,9 @@ def ray_engine(
     try:
         import ray
     except ImportError:
-        raise UserError("--engine ray needs Ray: pip install 'apart[ray]'") from None
+        raise UserError(
+            "--engine ray needs Ray: pip install '.[ray]' in a checkout of it"
+        ) from None
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
     os.environ.setdefault("RAY_worker_niceness", "0")  # this is the work, not something beside it
     own: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}

@@ -91,7 +91,7 @@ class Run:
 
     @cached_property
     def details(self) -> list[dict[str, Any]]:
-        """What is too long for a row, of some evaluations; see docs/design.md."""
+        """What is too long for a row, of some evaluations; see docs/methods.md."""
         with shaped(self.path / DETAILS):
             return [json.loads(line) for line in self._log(DETAILS).splitlines()]
 
@@ -221,6 +221,8 @@ def _refuse(path: Path, overwrite: bool) -> None:
 
 def refusal(path: Path, overwrite: bool) -> str | None:
     """Why a new run may not use ``path``; None when it may."""
+    if _SEED.fullmatch(path.name) and (path.parent / CONFIG).exists():
+        return f"{path} would be inside the run in {path.parent}; choose another --out"
     if not path.exists():
         return None
     if not path.is_dir():

@@ -1,7 +1,7 @@
 """How many threads XLA uses on the CPU. Must be set before JAX starts; does not import it.
 
 Small programs lose by threads and scale by processes; the all-pairs tables gain. The bits of a
-table program do not depend on the number of threads (tests/training/test_determinism.py).
+table program do not depend on the number of threads (tests/test_cli.py).
 """
 
 from __future__ import annotations
