@@ -359,8 +359,13 @@ def ledger(stored: Iterable[tuple[str, Results]]) -> str:
     parts = []
     for name, results in stored:
         spec = experiment(name)
+        seeds = max(len(records) for records in results.runs.values())
+        words = ["apart reproduce", name]
+        words += [f"--steps {results.steps}"] if results.steps != spec.steps else []
+        words += [f"--seeds {seeds}"] if seeds != spec.seeds else []
         parts.append(
-            f"### {spec.title} (`{name}`)\n\n{spec.source}; ours: {results.steps / 1e6:g}M steps.\n"
+            f"### {spec.title}\n\n{spec.source}. Ours: {results.steps / 1e6:g}M steps, {seeds} "
+            f"seeds (`{' '.join(words)}`).\n"
         )
         lines = ["| claim | paper | ours | verdict | why |", "|---|---|---|---|---|"]
         for row in judge(spec, results):
