@@ -26,8 +26,6 @@ NAMES = experiments.names()
 
 COLUMNS = {
     "mean_last_reward": [0.0, 0.5, 0.7],
-    "reward_q0": [-1.0, -1.0, -0.9],
-    "reward_q100": [0.0, 0.5, 0.8],
     "information_count": [1.0, 2.0, 2.0],
     "discriminator_accuracy": [0.0, 0.2, 0.3],
 }
@@ -189,27 +187,23 @@ def test_learned_skills_over_time():
 def test_the_size_of_rewards():
     from apart.experiments import reward_comparison as compared
 
-    def record(least, greatest, last):
-        columns = {"reward_q0": least, "reward_q100": greatest, "mean_last_reward": last}
-        curve = {name: [0.0, 0.0, 0.0, value, value] for name, value in columns.items()}
-        return dataclasses.replace(fake(Condition("a", "apart"), 0), curve=curve)
+    def compare(**last):
+        names = ("APART", "AP average", *(f"tuned VIC, beta {b:g}" for b in (10, 1, 0.1)), "VIC")
+        base = fake(Condition("a", "apart"), 0)
+        runs = {}
+        for label, value in zip(names, last.values(), strict=True):
+            curve = {"mean_last_reward": [9.0, 9.0, 9.0, value, value]}
+            runs[label] = [dataclasses.replace(base, curve=curve)]
+        return Results(runs, 5_000_000)
 
-    given = {
-        "APART": record(-0.9, 0.6, 0.4),
-        "AP average": record(-0.1, 0.5, 0.4),
-        "tuned VIC, beta 10": record(0.0, 1.0, 0.9),
-        "tuned VIC, beta 1": record(0.0, 0.5, 0.4),
-        "tuned VIC, beta 0.1": record(0.0, 0.1, 0.1),
-        "VIC": record(-9.0, 4.6, 4.0),
-    }
-    results = Results({label: [given[label]] for label in compared.STYLES}, 5_000_000)
-    assert compared.scales(results)["APART"] == pytest.approx(0.9)
-    assert compared.scales(results)["VIC"] == pytest.approx(9.0)
     checks = (compared.vic_is_larger, compared.beta_matches, compared.concentrates)
-    assert [check(results).verdict for check in checks] == ["reproduced"] * 3
-    given |= {"VIC": given["APART"], "tuned VIC, beta 1": record(-0.9, 0.9, 0.95)}
-    results = Results({label: [given[label]] for label in compared.STYLES}, 5_000_000)
-    assert [check(results).verdict for check in checks] == ["not reproduced"] * 3
+    good = compare(apart=0.8, average=-0.2, ten=0.9, one=0.5, tenth=0.1, vic=4.0)
+    assert compared.scales(good)["AP average"] == pytest.approx(0.2)
+    assert [check(good).verdict for check in checks] == ["reproduced"] * 3
+    bad = compare(apart=0.5, average=0.2, ten=0.16, one=0.16, tenth=0.1, vic=0.6)
+    assert [check(bad).verdict for check in checks] == ["not reproduced"] * 3
+    near = compare(apart=0.5, average=0.2, ten=0.6, one=0.5, tenth=0.1, vic=0.6)
+    assert compared.beta_matches(near).verdict == "not reproduced"
 
 
 def test_detours_and_overlaps():

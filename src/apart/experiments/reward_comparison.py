@@ -9,7 +9,7 @@ from apart.experiments import _draw
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Results, judged
 
 BETAS = (10.0, 1.0, 0.1)
-EXTREMES = ("reward_q0", "reward_q100")
+SAME = "the loss has the same beta: the posterior that is learnt is the same whatever beta is"
 STYLES = {
     "APART": _draw.STYLES["apart"],
     "AP average": _draw.STYLES["ap_average"],
@@ -49,20 +49,13 @@ def draw(results: Results) -> _draw.Figure:
     return made
 
 
-def late(results: Results, label: str, column: str) -> FloatArray:
-    """[seed, row] of the last quarter of training."""
-    curves = [r.curve[column][-(len(r.curve[column]) // 4 + 1) :] for r in results.runs[label]]
-    return np.array(curves)
-
-
 def scales(results: Results) -> dict[str, float]:
-    """Size of the largest reward of either sign over skills and steps, mean of the last quarter."""
-    return {
-        label: float(
-            np.maximum(*(np.abs(late(results, label, column)) for column in EXTREMES)).mean()
-        )
-        for label in STYLES
-    }
+    """Size of what is drawn: the mean reward at the last step, over the last quarter."""
+    found = {}
+    for label in STYLES:
+        curves = [np.array(r.curve["mean_last_reward"]) for r in results.runs[label]]
+        found[label] = abs(float(np.mean([c[-(len(c) // 4 + 1) :] for c in curves])))
+    return found
 
 
 def vic_is_larger(results: Results) -> Finding:
@@ -74,22 +67,21 @@ def vic_is_larger(results: Results) -> Finding:
 
 
 def beta_matches(results: Results) -> Finding:
-    """Which beta of tuned VIC is nearest to APART's scale."""
+    """Which beta of tuned VIC is nearest to APART's scale, and how near."""
     scale = scales(results)
     labels = [f"tuned VIC, beta {b:g}" for b in BETAS]
     nearest = min(labels, key=lambda label: abs(scale[label] - scale["APART"]))
     ours = ", ".join(f"{label} {scale[label]:.2f}" for label in ("APART", *labels))
-    close = 2 / 3 < scale[labels[0]] / max(scale["APART"], 1e-9) < 1.5
+    close = scale["APART"] / 1.5 < scale[labels[0]] < scale["APART"] * 1.5
     return judged(ours, nearest == labels[0] and close)
 
 
 def concentrates(results: Results) -> Finding:
-    """The mean posterior of the right skill at the last step, by beta."""
-    mean = {
-        b: float(late(results, f"tuned VIC, beta {b:g}", "mean_last_reward").mean()) for b in BETAS
-    }
-    ours = ", ".join(f"beta {b:g} {value:.2f}" for b, value in mean.items())
-    return judged(ours, mean[10.0] > mean[1.0] > mean[0.1])
+    """Whether each beta gives the right skill a tenth more of the posterior than the next."""
+    scale = scales(results)
+    ours = ", ".join(f"beta {b:g} {scale[f'tuned VIC, beta {b:g}']:.2f}" for b in BETAS)
+    ten, one, tenth = (scale[f"tuned VIC, beta {b:g}"] for b in BETAS)
+    return judged(ours, ten > 1.1 * one and one > 1.1 * tenth)
 
 
 EXPERIMENT = Experiment(
@@ -115,12 +107,14 @@ EXPERIMENT = Experiment(
             "beta 10 matches the scale of APART best (and within a factor of 1.5, our bound)",
             "matches",
             beta_matches,
+            {"not reproduced": f"{SAME}; with fewer skills than APART it stays lower"},
         ),
         Claim(
-            "the larger beta, the more probability the right skill has at the last step",
+            "the larger beta, the more probability the right skill has at the last step (by 10 %)",
             "more concentrated for 10",
             concentrates,
+            {"not reproduced": SAME},
         ),
     ],
-    keeps=["mean_last_reward", *EXTREMES],
+    keeps=["mean_last_reward"],
 )
