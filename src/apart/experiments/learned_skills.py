@@ -88,7 +88,8 @@ def indicates(results: Results) -> Finding:
 def before_disdain(results: Results) -> Finding:
     """When APART has as many skills as DISDAIN's best seed reports."""
     when = statistics.median(results.first("apart four_rooms", DISDAIN * 85))
-    return judged(f"after {when / 1e6:.1f}M", when < 600e6)
+    words = f"after {when / 1e6:.1f}M" if np.isfinite(when) else "not yet"
+    return judged(words, when < 600e6)
 
 
 EXPERIMENT = Experiment(
