@@ -87,11 +87,9 @@ def curves(
 def label_ends(axis: Axes, ends: list[tuple[float, str, str]]) -> None:
     """Labels beside the last points, pushed apart where they would overlap."""
     low, high = axis.get_ylim()
-    gap = 0.062 * (high - low)
-    placed: list[float] = []
-    for y, text, colour in sorted(ends):
-        at = max(y, placed[-1] + gap) if placed else y
-        placed.append(at)
+    ends = sorted(ends)
+    places = spaced([y for y, _, _ in ends], 0.062 * (high - low))
+    for at, (_, text, colour) in zip(places, ends, strict=True):
         axis.annotate(
             text,
             (axis.get_xlim()[1], at),
@@ -102,6 +100,19 @@ def label_ends(axis: Axes, ends: list[tuple[float, str, str]]) -> None:
             va="center",
             annotation_clip=False,
         )
+
+
+def spaced(values: Sequence[float], gap: float) -> list[float]:
+    """The places nearest to ascending ``values`` (least squares) that are ``gap`` apart."""
+    blocks: list[tuple[float, int]] = []  # what neighbours share: mean of value - index * gap, size
+    for index, value in enumerate(values):
+        mean, size = value - index * gap, 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    shared = [mean for mean, size in blocks for _ in range(size)]
+    return [mean + index * gap for index, mean in enumerate(shared)]
 
 
 def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
