@@ -6,6 +6,7 @@ import numpy as np
 
 from apart._types import FloatArray
 from apart.experiments import _draw
+from apart.experiments import _statistics as statistics
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Results, judged
 
 BETAS = (10.0, 1.0, 0.1)
@@ -36,11 +37,14 @@ def draw(results: Results) -> _draw.Figure:
         for label, (colour, dash) in STYLES.items():
             if label == "VIC" and not with_vic:
                 continue
-            curves = [np.array(r.curve["mean_last_reward"]) for r in results.runs[label]]
+            seeds = [smooth(np.array(r.curve["mean_last_reward"])) for r in results.runs[label]]
             x = np.array(results.runs[label][0].curve["env_steps"]) / 1e6
-            mean = smooth(np.mean(curves, 0))
-            axis.plot(x, mean, color=colour, linestyle=dash, linewidth=1.6)
-            ends.append((float(mean[-1]), label, colour))
+            means = [statistics.mean(column) for column in np.transpose(seeds).tolist()]
+            line = [mean.estimate for mean in means]
+            axis.plot(x, line, color=colour, linestyle=dash, linewidth=1.6)
+            low, high = [mean.low for mean in means], [mean.high for mean in means]
+            axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+            ends.append((line[-1], label, colour))
         axis.set_xlim(left=0)
         axis.set_xlabel("environment steps, millions")
         _draw.label_ends(axis, ends)
