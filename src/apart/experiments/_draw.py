@@ -116,13 +116,13 @@ def spaced(values: Sequence[float], gap: float) -> list[float]:
 
 
 def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
-    """A reference line with its name on the left."""
+    """A reference line with its name on it, right of where curves rise."""
     axis.axhline(y, color=GREY, linewidth=0.9, linestyle=dash)
     axis.annotate(
         text,
-        (0, y),
+        (0.25, y),
         xycoords=("axes fraction", "data"),
-        xytext=(3, 2),
+        xytext=(0, 2),
         textcoords="offset points",
         fontsize=7.5,
         color=GREY,
