@@ -17,6 +17,8 @@ from typing import Any
 
 import learning
 
+from apart.experiments import _reproduce as reproduce
+
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
@@ -240,15 +242,13 @@ def seeds() -> str:
 
 def readme() -> str:
     plus = stored("plus-sixty")
-    old = stored("learning")["apart"]["5000000"]
-    rows = [
-        [
-            "`apart` (the paper's), 5M steps",
-            f"{statistics.fmean(old):.1f} of 85 on average",
-            "",
-            "",
-        ],
-    ]
+    old = reproduce.read_results(ROOT / "results" / "reproduce" / "learned_skills.json")
+    rows = []
+    for steps in (5_000_000, old.steps):
+        means = [statistics.fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
+        seeds = len(old.runs["apart four_rooms"])
+        words = f"`apart` (the paper's), {steps / 1e6:g}M steps, {seeds} seeds"
+        rows.append([words, *(f"{mean:.1f} on average" for mean in means)])
     for key in ("apart_plus 200000", "apart_plus 1000000"):
         row = plus[key]
         cells = [
