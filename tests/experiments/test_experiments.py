@@ -39,7 +39,6 @@ def fake(condition, seed, n_effective=40, keeps=()):
         "env_steps": 0,
         "accuracy_per_step": [0.4] * horizon,
         "most_at_once": [(world.start, 100), (3, 5)],
-        "last": [[0, 98], [5, 2]],
     }
     found = min(n_effective + seed, n)
     curve = {
@@ -268,7 +267,7 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     assert full.curve["env_steps"] == [0, 80]
     assert full.curve["information_count"][0] >= 1.0
     assert [detail["env_steps"] for detail in full.details] == [0, 0, 80]
-    assert sum(count for _, count in full.details[-1]["last"]) == 100
+    assert dict(full.details[-1]["most_at_once"])[run.world.start] == 100
     assert [states[0] for states in full.skills] == [run.world.start] * 100
     # An unfinished run is made again, a finished one is not.
     broken = reproduce.plan("tiny", tmp_path, 1, 80)["b"][0]

@@ -202,7 +202,7 @@ def _episodes(world: World, run: store.Run) -> list[list[int]]:
 
 
 def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """A detail without the visits of every step: the most at once, and those of the last step."""
+    """A detail with the most skills at once in each state instead of the visits of every step."""
     most: dict[int, int] = {}
     for step in detail["visits_per_step"]:
         for state, count in step:
@@ -211,7 +211,6 @@ def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
         "env_steps": detail["env_steps"],
         "accuracy_per_step": detail["accuracy_per_step"],
         "most_at_once": sorted(most.items()),
-        "last": detail["visits_per_step"][-1],
     }
 
 
