@@ -155,6 +155,34 @@ def test_linear_on_one_hot_is_the_table():
     assert abs(float(params.last.max()) - 0.1) < 1e-3
 
 
+@pytest.mark.parametrize("observation", ["one_hot", "normalized_pixels"])
+@pytest.mark.parametrize("states", [None, [3, 70, 3]])
+def test_an_mlp_is_products_of_what_is_seen(observation, states):
+    """The rows of a weight that stand for the product with one-hot states, against the product."""
+    options = {"network": "mlp", "hidden": (30, 20), "observation": observation}
+    learner, hyper, world = learner_of("diayn", options)
+    params = learner.q.init(jax.random.key(1), hyper.init_q)
+    seen = OBSERVATIONS[observation].see(world, 1)(
+        jnp.array(range(85) if states is None else states)
+    )
+
+    def plain(weights):
+        x = seen.reshape(seen.shape[0], -1)
+        for layer in weights.hidden:
+            x = jnp.maximum(x @ layer.weight + layer.bias, 0.0)
+        return (x @ weights.last).reshape(-1, 5, 6)
+
+    expected, pull_plain = jax.vjp(plain, params)
+    rows, pull = learner.q.read(params, None if states is None else jnp.array(states))
+    np.testing.assert_allclose(rows, expected, atol=1e-6)
+    probe = jax.random.normal(jax.random.key(3), rows.shape)
+    gradients = zip(
+        jax.tree.leaves(pull(probe)), jax.tree.leaves(pull_plain(probe)[0]), strict=True
+    )
+    for a, b in gradients:
+        np.testing.assert_allclose(a, b, atol=1e-5 * float(jnp.abs(b).max()))
+
+
 def test_the_papers_networks_have_the_papers_sizes():
     """425,500 weights with 2,300 hidden units (appendix), 420,750 for all pairs; the CNN."""
     world = load("four_rooms")

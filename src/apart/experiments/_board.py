@@ -55,8 +55,8 @@ class Board:
             self._live.stop()
 
     def under_way(self, folder: Path, share: float) -> None:
-        """``share`` of a run is done."""
-        self._share[folder] = share
+        """``share`` of a run is trained; it is done when `done` says so."""
+        self._share[folder] = min(share, 0.999)
         self._show("", due=time.monotonic() - self._told > 60)
 
     def done(self, folder: Path, words: str) -> None:

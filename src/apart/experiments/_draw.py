@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -32,11 +33,10 @@ STYLES: Final[Mapping[str, tuple[str, str]]] = {
     "tuned_vic": ("#d55e00", "-."),
     "apart_pixels": ("#0072b2", "--"),
 }
-# For variations of one method, light to dark with dashes.
+# For variations of a method, beside the method itself.
 SERIES: Final = (
     ("#56b4e9", ":"),
     ("#e69f00", "--"),
-    ("#0072b2", "-"),
     ("#d55e00", "-."),
     ("#009e73", (0, (5, 1, 1, 1))),
     ("#cc79a7", (0, (1, 1))),
@@ -129,11 +129,16 @@ def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
     )
 
 
-def variations(results: Results, title: str) -> Figure:
-    """Every condition a line, and a bar of the ends beside it."""
+def variations(results: Results, title: str, own: Mapping[str, str]) -> Figure:
+    """Every condition a line, and a bar of the ends beside it.
+
+    ``own`` label -> method: conditions that are a method as it is, in its own style.
+    """
     made, (axis, bars) = figure(2)
     labels = list(results.runs)
-    styles = {label: SERIES[i % len(SERIES)] for i, label in enumerate(labels)}
+    others = [label for label in labels if label not in own]
+    styles: dict[str, tuple[str, object]] = dict(zip(others, itertools.cycle(SERIES), strict=False))
+    styles |= {label: STYLES[method] for label, method in own.items()}
     records = next(iter(results.runs.values()))
     axis.set_ylim(0, 1.08 * max(r.n_available for r in records))
     level(axis, max(r.n_available for r in records), "all that can be found")

@@ -51,12 +51,12 @@ class Run(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """A guess of what it costs on one core; from the sizes of tables alone."""
-        c = self.config
+        """A guess of what it costs on one core, from sizes alone."""
+        c, states = self.config, self.world.n_states
         pairs = c.skills * (c.skills - 1) // 2 if c.discriminator.startswith("all_pairs") else 0
-        per_update = 1e-4 + 85 * 2.7e-9 * pairs + 85 * 6e-9 * c.skills
+        per_update = 1e-4 + states * (2.7e-9 * pairs + 6e-9 * c.skills)
         if c.discriminator_network == "mlp":
-            per_update += 6e-3
+            per_update += 3.2e-3
         if c.network == "cnn":
             per_update += 0.45 + 2.5e-4 * pairs
         return 4.0 + c.iterations * c.updates_per_episode * per_update
@@ -235,10 +235,20 @@ def read_results(path: Path) -> Results:
     return Results(runs, stored["steps"])
 
 
+def _as_it_is(condition: Condition) -> bool:
+    """Whether ``condition`` is its method with no option changed."""
+    config, _ = resolve(condition.world, condition.method, condition.options)
+    return config == resolve(condition.world, condition.method, {})[0]
+
+
 def draw(name: str, results: Results, path: Path) -> Path:
     """The experiment's picture at ``path``."""
     spec = experiment(name)
-    made = spec.draw(results) if spec.draw else _draw.variations(results, spec.title)
+    if spec.draw:
+        made = spec.draw(results)
+    else:
+        own = {c.label: c.method for c in spec.conditions if _as_it_is(c)}
+        made = _draw.variations(results, spec.title, own)
     files.write_picture(path, made)
     return path
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WORLDS: Final = ("four_rooms", "empty", "u_maze")
 LONG: Final = 150_000_000  # environment steps of the paper's longest runs
+CURVES: Final = 20_000_000  # of the stored runs that stand for them
 DETAILS, SKILLS = "details", "skills"
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 OPEN = "not judged: neither got there"
@@ -191,11 +192,16 @@ def alike(labels: Sequence[str], within: float) -> Callable[[Results], Finding]:
     return check
 
 
-def fewer_than(label: str, bound: float) -> Callable[[Results], Finding]:
-    """The mean is under ``bound``."""
-    return lambda results: judged(
-        spread(results.final(label)), statistics.mean(results.final(label)).estimate < bound
-    )
+def mean_is(
+    label: str, compares: Callable[[float, float], bool], bound: float
+) -> Callable[[Results], Finding]:
+    """The mean beside ``bound``: ``mean_is("diayn", operator.lt, 60)``."""
+
+    def check(results: Results) -> Finding:
+        scores = results.final(label)
+        return judged(spread(scores), compares(statistics.mean(scores).estimate, bound))
+
+    return check
 
 
 def highest(label: str, others: Sequence[str]) -> Callable[[Results], Finding]:
@@ -223,10 +229,3 @@ def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Find
         return judged(ours, a < b) if math.isfinite(min(a, b)) else Finding(ours, OPEN)
 
     return check
-
-
-def at_least(label: str, bound: float) -> Callable[[Results], Finding]:
-    """The mean reaches ``bound``."""
-    return lambda results: judged(
-        spread(results.final(label)), statistics.mean(results.final(label)).estimate >= bound
-    )

@@ -9,6 +9,7 @@ import numpy as np
 from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    CURVES,
     DETAILS,
     LONG,
     MISSED,
@@ -131,6 +132,6 @@ EXPERIMENT = Experiment(
             for method, words in METHODS.items()
         ),
     ],
-    steps=20_000_000,
+    steps=CURVES,
     keeps=[DETAILS],
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    CURVES,
     SKILLS,
     Claim,
     Condition,
@@ -111,6 +112,6 @@ EXPERIMENT = Experiment(
         Claim("not all states are reached in the fastest way (four_rooms)", "not all", detours),
         Claim("a few skills overlap, as there are more latents than states", "always", overlaps),
     ],
-    steps=20_000_000,
+    steps=CURVES,
     keeps=[SKILLS],
 )

@@ -9,6 +9,7 @@ import numpy as np
 from apart._types import FloatArray
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    CURVES,
     DETAILS,
     LONG,
     MISSED,
@@ -141,6 +142,6 @@ EXPERIMENT = Experiment(
             for m in ("diayn", "vic")
         ),
     ],
-    steps=20_000_000,
+    steps=CURVES,
     keeps=[DETAILS],
 )

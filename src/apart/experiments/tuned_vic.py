@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+
 from apart.experiments import _draw
 from apart.experiments._spec import (
+    CURVES,
     LONG,
     REPRODUCED,
     WORLDS,
@@ -12,7 +15,7 @@ from apart.experiments._spec import (
     Experiment,
     Results,
     alike,
-    at_least,
+    mean_is,
     more,
     sooner,
 )
@@ -54,7 +57,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"tuned VIC finds all skills in {w}",
                 f"all (150M){words}",
-                at_least(f"tuned_vic {w}", n),
+                mean_is(f"tuned_vic {w}", operator.ge, n),
                 at=LONG,
                 early=REPRODUCED,
             )
@@ -78,7 +81,7 @@ EXPERIMENT = Experiment(
                 "yes (150M; ours at 20M)",
                 more(f"tuned_vic {w}", f"vic {w}"),
                 {"not reproduced": OPTIMISM},
-                at=20_000_000,
+                at=CURVES,
             )
             for w in WORLDS
         ),
@@ -92,5 +95,5 @@ EXPERIMENT = Experiment(
             for w in WORLDS
         ),
     ],
-    steps=20_000_000,
+    steps=CURVES,
 )

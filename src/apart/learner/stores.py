@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -98,22 +99,18 @@ def table(n_states: int, shape: Shape) -> Store:
 
 
 def network(
-    n_states: int,
-    see: See,
     shape: Shape,
     hidden: tuple[tuple[Shape, int], ...],
     below: tuple[int, int],
-    features: Callable[[tuple[Layer, ...], Array], Array],
+    outputs: Callable[[Weights, Array | None], Array],
 ) -> Store:
     """Hidden layers, then one linear layer without bias.
 
     Args:
-        n_states: S.
-        see: states -> observations.
         shape: of a row.
         hidden: per hidden layer the shape of its weight and the sum of squares of its inputs.
         below: inputs of the last layer, and their sum of squares.
-        features: (hidden layers, observations) -> [n, inputs of the last layer].
+        outputs: (weights, states [n] or None for all in order) -> [n, numbers of a row].
     """
     n_out = math.prod(shape)
 
@@ -130,10 +127,8 @@ def network(
         return Weights(tuple(layers), last)
 
     def read(params: Weights, states: Array | None) -> tuple[Array, Pullback]:
-        seen = see(jnp.arange(n_states) if states is None else states)
-
         def rows(weights: Weights) -> Array:
-            return (features(weights.hidden, seen) @ weights.last).reshape(-1, *shape)
+            return outputs(weights, states).reshape(-1, *shape)
 
         out, pull = jax.vjp(rows, params)
         return out, lambda gradient: pull(gradient)[0]
@@ -144,11 +139,27 @@ def network(
     return Store(init, read, times)
 
 
-def _dense(layers: tuple[Layer, ...], seen: Array) -> Array:
-    x = seen.reshape(seen.shape[0], -1)
-    for layer in layers:
-        x = jax.nn.relu(x @ layer.weight + layer.bias)
-    return x
+def _dense(
+    config: Config, n_states: int, see: See, image: Image, shape: Shape, hidden: tuple[int, ...]
+) -> Store:
+    def product(states: Array | None, weight: Array) -> Array:
+        """Observations times ``weight``: of one-hot states the rows of ``weight`` themselves."""
+        if config.observation == "one_hot":
+            return weight if states is None else weight[states]
+        seen = see(_numbers(states, n_states))
+        return seen.reshape(seen.shape[0], -1) @ weight
+
+    def outputs(weights: Weights, states: Array | None) -> Array:
+        times: Callable[[Array], Array] = partial(product, states)
+        for layer in weights.hidden:
+            times = jax.nn.relu(times(layer.weight) + layer.bias).__matmul__
+        return times(weights.last)
+
+    return network(shape, *_mlp_layers(hidden, image), outputs)
+
+
+def _numbers(states: Array | None, n_states: int) -> Array:
+    return jnp.arange(n_states) if states is None else states
 
 
 def _mlp_layers(
@@ -163,11 +174,11 @@ def _mlp_layers(
 
 
 def _mlp(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
-    return network(n_states, see, shape, *_mlp_layers(config.hidden, image), _dense)
+    return _dense(config, n_states, see, image, shape, config.hidden)
 
 
 def _linear(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
-    return network(n_states, see, shape, *_mlp_layers((), image), _dense)
+    return _dense(config, n_states, see, image, shape, ())
 
 
 def _cnn_layers(
@@ -184,14 +195,15 @@ def _cnn_layers(
 
 
 def _cnn(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
-    def features(layers: tuple[Layer, ...], seen: Array) -> Array:
+    def outputs(weights: Weights, states: Array | None) -> Array:
+        seen = see(_numbers(states, n_states))
         n, height, width, channels = seen.shape
         x = seen.reshape(n, height * width, channels).swapaxes(0, 1)
-        for layer in layers:
+        for layer in weights.hidden:
             x = jax.nn.relu(convolve(x, layer.weight, (height, width)) + layer.bias)
-        return x.swapaxes(0, 1).reshape(n, -1)
+        return x.swapaxes(0, 1).reshape(n, -1) @ weights.last
 
-    return network(n_states, see, shape, *_cnn_layers(config, image), features)
+    return network(shape, *_cnn_layers(config, image), outputs)
 
 
 def _table_size(config: Config, n_states: int, image: Image, shape: Shape) -> Size:
