@@ -127,7 +127,9 @@ def gradients(method, case, rows):
     def moments(state):
         """Adam's first moments after one step are the gradients (times 0.1)."""
         after = learner._q_step(state, batch, hyper)
-        logits_after = learner._discriminator_step(state.discriminator, batch, hyper)
+        logits_after = learner._discriminator_step(
+            state.discriminator, batch, hyper, hyper.discriminator_learning_rate
+        )
         return after.optimiser.mu, logits_after.optimiser.mu
 
     return [np.asarray(leaf) for leaf in jax.tree.leaves(moments(_State(discriminator, q)))]
