@@ -224,7 +224,8 @@ def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Find
     def check(results: Results) -> Finding:
         n = share * results.runs[one][0].n_available
         a, b = (statistics.median(results.first(label, n)) for label in (one, other))
-        words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else "never" for x in (a, b)]
+        most = f"more than {results.steps / 1e6:g}M"
+        words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else most for x in (a, b)]
         ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
         return judged(ours, a < b) if math.isfinite(min(a, b)) else Finding(ours, OPEN)
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 from apart.experiments._spec import Claim, Condition, Experiment, judged, more, sooner
 
 LENGTHS = (20, 40, 50)
+UPDATES = {
+    "not reproduced": "one update per episode: in the same number of steps, episodes half as long "
+    "make twice as many updates"
+}
 
 
 EXPERIMENT = Experiment(
@@ -24,15 +28,12 @@ EXPERIMENT = Experiment(
             ),
             at=0,
         ),
-        Claim("20 steps are worse than 40", "worse", more("T = 40", "T = 20")),
+        Claim("20 steps are worse than 40", "worse", more("T = 40", "T = 20"), UPDATES),
         Claim(
             "50 steps are better than 40",
             "better in hindsight",
             more("T = 50", "T = 40"),
-            {
-                "not reproduced": "one update per episode: longer episodes make fewer updates in "
-                "the same number of steps"
-            },
+            UPDATES,
         ),
         Claim(
             "50 steps have half of the skills sooner than 40",
