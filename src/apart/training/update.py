@@ -313,7 +313,8 @@ class Learner:
 
 def _after(first: Params, number: Array) -> Array:
     """``number``, in a way that needs ``first`` (finite) to be there."""
-    return number + 0.0 * jax.tree.leaves(first)[0].ravel()[0]
+    part: Array = jax.tree.leaves(first)[0].ravel()[0]
+    return number + 0.0 * part
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:
