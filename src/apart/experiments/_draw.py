@@ -132,7 +132,7 @@ def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
 def variations(results: Results, title: str, own: Mapping[str, str]) -> Figure:
     """Every condition a line, and a bar of the ends beside it.
 
-    ``own`` label -> method: conditions that are a method as it is, in its own style.
+    ``own`` label -> method: conditions that stand for their method, in its style.
     """
     made, (axis, bars) = figure(2)
     labels = list(results.runs)

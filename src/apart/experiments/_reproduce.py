@@ -247,7 +247,9 @@ def draw(name: str, results: Results, path: Path) -> Path:
     if spec.draw:
         made = spec.draw(results)
     else:
-        own = {c.label: c.method for c in spec.conditions if _as_it_is(c)}
+        methods = [c.method for c in spec.conditions]
+        alone = [c for c in spec.conditions if methods.count(c.method) == 1 or _as_it_is(c)]
+        own = {c.label: c.method for c in alone}
         made = _draw.variations(results, spec.title, own)
     files.write_picture(path, made)
     return path

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import operator
 
-from apart.experiments._spec import REPRODUCED, Claim, Condition, Experiment, mean_is
+from apart.experiments._spec import REPRODUCED, Claim, Condition, Experiment, mean_is, more
 
+STEPS = 104_000
 IMAGES = {
     "observation": "normalized_pixels",
     "network": "cnn",
@@ -30,8 +31,15 @@ EXPERIMENT = Experiment(
             "good learning (no steps given)",
             mean_is("apart", operator.ge, 40),
             early=REPRODUCED,
-        )
+        ),
+        Claim(
+            "apart_pixels finds more than APART in as many steps",
+            "has no such method",
+            more("apart_pixels", "apart"),
+            at=STEPS,
+            ours=True,
+        ),
     ],
-    steps=104_000,
+    steps=STEPS,
     seeds=2,
 )
