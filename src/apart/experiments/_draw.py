@@ -158,10 +158,8 @@ def ends(
         scores = results.final(label)
         found = statistics.mean(scores)
         axis.barh(at, found.estimate, color=styles[label][0], alpha=0.35, height=0.7)
-        rows = at + 0.14 * (
-            np.arange(len(scores)) - (len(scores) - 1) / 2
-        )  # equal ones side by side
-        axis.plot(scores, rows, "o", color=styles[label][0], markersize=4)
+        below = 0.14 * (np.arange(len(scores)) - (len(scores) - 1) / 2)  # so that equal ones show
+        axis.plot(scores, at + below, "o", color=styles[label][0], markersize=4)
         axis.annotate(
             f"{found.estimate:.1f}",
             (1.0, at),

@@ -54,11 +54,11 @@ class Run(NamedTuple):
         """A guess of what it costs on one core, from sizes alone."""
         c, states = self.config, self.world.n_states
         pairs = c.skills * (c.skills - 1) // 2 if c.discriminator.startswith("all_pairs") else 0
-        per_update = 1e-4 + states * (2.7e-9 * pairs + 6e-9 * c.skills)
+        per_update = 1e-4 + states * (2.2e-9 * pairs + 6e-9 * c.skills)
         if c.discriminator_network == "mlp":
             per_update += 3.2e-3
         if c.network == "cnn":
-            per_update += 0.45 + 2.5e-4 * pairs
+            per_update += 0.7 + 3e-4 * pairs
         return 4.0 + c.iterations * c.updates_per_episode * per_update
 
 
