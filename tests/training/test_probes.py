@@ -169,3 +169,16 @@ def test_keys_are_not_reused():
     parts, hyper = Parts(world, config), hyper_of(config)
     with jax.debug_key_reuse(True):
         jax.jit(parts.iterate)(parts.init(0, hyper), hyper)
+
+
+@pytest.mark.parametrize(("method", "logits"), [("apart", "f32[85,10,19]"), ("vic", "f32[85,20]")])
+def test_an_update_copies_no_logits(method, logits):
+    """They are overwritten in place: the rewards of the update have been read by then."""
+    config, world = resolve("four_rooms", method, {"skills": 20})
+    hyper = hyper_of(config)
+    state = jax.eval_shape(Parts(world, config).init, jax.numpy.int32(0), hyper)
+    compiled = (
+        program(world, config).chunk.lower(state, hyper, jax.numpy.int32(1)).compile().as_text()
+    )
+    assert logits in compiled
+    assert not [line for line in compiled.split("\n") if f"= {logits}" in line and " copy(" in line]
