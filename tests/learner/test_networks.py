@@ -164,9 +164,8 @@ def test_an_mlp_is_products_of_what_is_seen(observation, states):
     options = {"network": "mlp", "hidden": (30, 20), "observation": observation}
     learner, hyper, world = learner_of("diayn", options)
     params = learner.q.init(jax.random.key(1), hyper.init_q)
-    seen = OBSERVATIONS[observation].see(world, 1)(
-        jnp.array(range(85) if states is None else states)
-    )
+    chosen = None if states is None else jnp.array(states)
+    seen = OBSERVATIONS[observation].sight(world, 1).images(chosen)
 
     def plain(weights):
         x = seen.reshape(seen.shape[0], -1)
@@ -175,7 +174,7 @@ def test_an_mlp_is_products_of_what_is_seen(observation, states):
         return (x @ weights.last).reshape(-1, 5, 6)
 
     expected, pull_plain = jax.vjp(plain, params)
-    rows, pull = learner.q.read(params, None if states is None else jnp.array(states))
+    rows, pull = learner.q.read(params, chosen)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
     probe = jax.random.normal(jax.random.key(3), rows.shape)
     gradients = zip(
@@ -210,8 +209,7 @@ def test_the_papers_networks_have_the_papers_sizes():
 
 def test_an_image_shows_walls_floor_and_agent():
     world = parse("S.\n#.", "tiny")
-    see = OBSERVATIONS["pixels"].see(world, 2)
-    image = np.asarray(see(jnp.array([2]))[0])
+    image = np.asarray(OBSERVATIONS["pixels"].sight(world, 2).images(jnp.array([2]))[0])
     assert image.shape == (4, 4, 3)
     agent, floor, wall = image.transpose(2, 0, 1)
     np.testing.assert_array_equal(wall, [[0, 0, 0, 0]] * 2 + [[1, 1, 0, 0]] * 2)
@@ -221,8 +219,8 @@ def test_an_image_shows_walls_floor_and_agent():
 
 def test_normalized_images_have_no_mean_and_unit_mean_square():
     world = load("u_maze")
-    images = np.asarray(OBSERVATIONS["normalized_pixels"].see(world, 1)(jnp.arange(72)))
-    plain = np.asarray(OBSERVATIONS["pixels"].see(world, 1)(jnp.arange(72)))
+    images = np.asarray(OBSERVATIONS["normalized_pixels"].sight(world, 1).images(None))
+    plain = np.asarray(OBSERVATIONS["pixels"].sight(world, 1).images(None))
     np.testing.assert_allclose(images.mean(0), 0, atol=1e-5)
     np.testing.assert_allclose(np.square(images).sum((1, 2, 3)).mean(), 100, rtol=1e-5)
     centred = plain - plain.mean(0)

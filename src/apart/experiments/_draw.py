@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from apart.experiments import _statistics as statistics
-from apart.experiments._spec import Record, Results
+from apart.experiments._spec import Condition, Experiment, Record, Results
+from apart.settings import resolve
 
 if TYPE_CHECKING:
     import matplotlib.figure
@@ -129,23 +130,35 @@ def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
     )
 
 
-def variations(results: Results, title: str, own: Mapping[str, str]) -> Figure:
-    """Every condition a line, and a bar of the ends beside it.
+def styles_of(conditions: Sequence[Condition]) -> dict[str, tuple[str, object]]:
+    """By label: the method's own style where a condition stands for it, else one of `SERIES`.
 
-    ``own`` label -> method: conditions that stand for their method, in its style.
+    It does when it is the only one with that method or changes no option of it.
     """
+    methods = [c.method for c in conditions]
+    others = itertools.cycle(SERIES)
+    return {
+        c.label: STYLES[c.method] if methods.count(c.method) == 1 or _as_it_is(c) else next(others)
+        for c in conditions
+    }
+
+
+def _as_it_is(condition: Condition) -> bool:
+    config, _ = resolve(condition.world, condition.method, condition.options)
+    return config == resolve(condition.world, condition.method, {})[0]
+
+
+def variations(results: Results, spec: Experiment) -> Figure:
+    """Every condition a line, and a bar of the ends beside it."""
     made, (axis, bars) = figure(2)
-    labels = list(results.runs)
-    others = [label for label in labels if label not in own]
-    styles: dict[str, tuple[str, object]] = dict(zip(others, itertools.cycle(SERIES), strict=False))
-    styles |= {label: STYLES[method] for label, method in own.items()}
+    styles = styles_of(spec.conditions)
     records = next(iter(results.runs.values()))
     axis.set_ylim(0, 1.08 * max(r.n_available for r in records))
     level(axis, max(r.n_available for r in records), "all that can be found")
     curves(axis, results.runs, styles)
     axis.set_ylabel("skills found")
-    axis.set_title(title, fontsize=10, loc="left")
-    ends(bars, results, labels, styles)
+    axis.set_title(spec.title, fontsize=10, loc="left")
+    ends(bars, results, list(results.runs), styles)
     made.tight_layout()
     return made
 

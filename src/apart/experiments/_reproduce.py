@@ -54,7 +54,10 @@ class Run(NamedTuple):
         """A guess of what it costs on one core, from sizes alone."""
         c, states = self.config, self.world.n_states
         pairs = c.skills * (c.skills - 1) // 2 if c.discriminator.startswith("all_pairs") else 0
-        per_update = 1e-4 + states * (2.2e-9 * pairs + 6e-9 * c.skills)
+        of_pair = 2.2e-9 if states * pairs < 1_000_000 else 4e-9  # in the cache or not
+        if c.reward == "average_pairs":
+            of_pair *= 1.8  # which reads them all
+        per_update = 1e-4 + states * (of_pair * pairs + 6e-9 * c.skills)
         if c.discriminator_network == "mlp":
             per_update += 3.2e-3
         if c.network == "cnn":
@@ -235,22 +238,10 @@ def read_results(path: Path) -> Results:
     return Results(runs, stored["steps"])
 
 
-def _as_it_is(condition: Condition) -> bool:
-    """Whether ``condition`` is its method with no option changed."""
-    config, _ = resolve(condition.world, condition.method, condition.options)
-    return config == resolve(condition.world, condition.method, {})[0]
-
-
 def draw(name: str, results: Results, path: Path) -> Path:
     """The experiment's picture at ``path``."""
     spec = experiment(name)
-    if spec.draw:
-        made = spec.draw(results)
-    else:
-        methods = [c.method for c in spec.conditions]
-        alone = [c for c in spec.conditions if methods.count(c.method) == 1 or _as_it_is(c)]
-        own = {c.label: c.method for c in alone}
-        made = _draw.variations(results, spec.title, own)
+    made = spec.draw(results) if spec.draw else _draw.variations(results, spec)
     files.write_picture(path, made)
     return path
 

@@ -23,13 +23,11 @@ from typing import Any, Final, NamedTuple
 
 from apart._config import Config
 from apart._lazy import jax, jnp
-from apart._types import Array, Key
+from apart._types import Array, Image, Key, Sight
 from apart.learner.convolution import convolve
 
 Params = Any  # a pytree of arrays
 Shape = tuple[int, ...]
-Image = tuple[int, int, int]  # height, width, channels of an observation
-See = Callable[[Array], Array]  # states [n] -> observations [n, height, width, channels]
 Pullback = Callable[[Array], Params]
 
 
@@ -70,7 +68,7 @@ class Network:
     Attributes:
         summary: one line for people.
         observations: those that it can read.
-        build: (config, number of states, how to see them, image, row shape) -> Store.
+        build: (config, number of states, sight, image, row shape) -> Store.
         size: (config, number of states, image, row shape) -> Size.
         of_q: what the configuration gets where Q is such a network and the user says nothing.
         of_discriminator: the same for the discriminator.
@@ -78,7 +76,7 @@ class Network:
 
     summary: str
     observations: tuple[str, ...]
-    build: Callable[[Config, int, See, Image, Shape], Store]
+    build: Callable[[Config, int, Sight, Image, Shape], Store]
     size: Callable[[Config, int, Image, Shape], Size]
     of_q: Mapping[str, Any] = field(default_factory=dict)
     of_discriminator: Mapping[str, Any] = field(default_factory=dict)
@@ -139,27 +137,14 @@ def network(
     return Store(init, read, times)
 
 
-def _dense(
-    config: Config, n_states: int, see: See, image: Image, shape: Shape, hidden: tuple[int, ...]
-) -> Store:
-    def product(states: Array | None, weight: Array) -> Array:
-        """Observations times ``weight``: of one-hot states the rows of ``weight`` themselves."""
-        if config.observation == "one_hot":
-            return weight if states is None else weight[states]
-        seen = see(_numbers(states, n_states))
-        return seen.reshape(seen.shape[0], -1) @ weight
-
+def _dense(sight: Sight, image: Image, shape: Shape, hidden: tuple[int, ...]) -> Store:
     def outputs(weights: Weights, states: Array | None) -> Array:
-        times: Callable[[Array], Array] = partial(product, states)
+        times: Callable[[Array], Array] = partial(sight.times, states)
         for layer in weights.hidden:
             times = jax.nn.relu(times(layer.weight) + layer.bias).__matmul__
         return times(weights.last)
 
     return network(shape, *_mlp_layers(hidden, image), outputs)
-
-
-def _numbers(states: Array | None, n_states: int) -> Array:
-    return jnp.arange(n_states) if states is None else states
 
 
 def _mlp_layers(
@@ -171,14 +156,6 @@ def _mlp_layers(
         layers.append(((size, units), energy))
         size = energy = units
     return tuple(layers), (size, energy)
-
-
-def _mlp(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
-    return _dense(config, n_states, see, image, shape, config.hidden)
-
-
-def _linear(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
-    return _dense(config, n_states, see, image, shape, ())
 
 
 def _cnn_layers(
@@ -194,9 +171,9 @@ def _cnn_layers(
     return tuple(layers), (size, size)
 
 
-def _cnn(config: Config, n_states: int, see: See, image: Image, shape: Shape) -> Store:
+def _cnn(config: Config, n_states: int, sight: Sight, image: Image, shape: Shape) -> Store:
     def outputs(weights: Weights, states: Array | None) -> Array:
-        seen = see(_numbers(states, n_states))
+        seen = sight.images(states)
         n, height, width, channels = seen.shape
         x = seen.reshape(n, height * width, channels).swapaxes(0, 1)
         for layer in weights.hidden:
@@ -233,20 +210,22 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
         "table": Network(
             "a number of its own for every state",
             ("one_hot",),
-            lambda config, n_states, see, image, shape: table(n_states, shape),
+            lambda config, n_states, sight, image, shape: table(n_states, shape),
             _table_size,
         ),
         "linear": Network(
             "one linear layer; on a one-hot state the same as the table",
             ("one_hot", "pixels", "normalized_pixels"),
-            _linear,
+            lambda config, n_states, sight, image, shape: _dense(sight, image, shape, ()),
             lambda config, n_states, image, shape: _dense_size((), image, shape),
             {"q_rule": "adam", "learning_rate": 2e-3},
         ),
         "mlp": Network(
             "hidden layers of --hidden units",
             ("one_hot", "pixels", "normalized_pixels"),
-            _mlp,
+            lambda config, n_states, sight, image, shape: _dense(
+                sight, image, shape, config.hidden
+            ),
             lambda config, n_states, image, shape: _dense_size(config.hidden, image, shape),
             {"q_rule": "adam", "learning_rate": 2e-4},
             {"discriminator_learning_rate": 2e-3},

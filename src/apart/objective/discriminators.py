@@ -76,16 +76,19 @@ def all_pairs_loss(logits: Array, skill: Array, inverse_temperature: Array) -> A
 
 
 def all_pairs_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
-    """[R, C] ((n_i + n_j) y - (n_i - n_j)) / (K - 1) with y = tanh(o).
-
-    Written with e = exp(2 o), y = (e - 1) / (e + 1): the division comes last, and XLA then keeps
-    the gradient; behind a product it would compute it twice, for each of Adam's moments. Where it
-    is clipped e + 1 is e (or 1) in 32 bits.
-    """
+    """[R, C] ((n_i + n_j) y - (n_i - n_j)) / (K - 1) with y = tanh(o)."""
     del inverse_temperature
-    first, second = pairs.spread(counts * (2.0 / (counts.shape[0] - 1)))
-    e = jnp.exp(jnp.clip(2.0 * logits, -40.0, 40.0))
-    return (second * e - first) / (e + 1.0)
+    return _pair_gradient(logits, *pairs.spread(counts / (counts.shape[0] - 1)))
+
+
+def _pair_gradient(logits: Array, first: Array, second: Array) -> Array:
+    """Of ``first`` softplus(-2 o) + ``second`` softplus(2 o): what says either skill of a pair.
+
+    The division comes last, so that XLA keeps the gradient; behind a product it would compute it
+    twice, for each of Adam's moments.
+    """
+    e = pairs.odds(logits)
+    return (second * e - first) / (0.5 * e + 0.5)
 
 
 def dont_cares_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -100,8 +103,10 @@ def dont_cares_loss(logits: Array, skill: Array, inverse_temperature: Array) -> 
 def dont_cares_gradient(logits: Array, counts: Array, inverse_temperature: Array) -> Array:
     """[R, C] (n y - (n_i - n_j)) / L with n the sum of counts."""
     del inverse_temperature
-    first, second = pairs.spread(counts)
-    return (counts.sum() * jnp.tanh(logits) - (first - second)) / logits.size
+    share = counts / logits.size
+    first, second = pairs.spread(share)
+    neither = 0.5 * (share.sum() - first - second)
+    return _pair_gradient(logits, first + neither, second + neither)
 
 
 def _logits_as_scores(logits: Array, inverse_temperature: Array) -> Array:
@@ -116,7 +121,7 @@ def _counts_as_scores(counts: Array, inverse_temperature: Array) -> Array:
 def _votes(logits: Array, inverse_temperature: Array) -> Array:
     """[K] the sum of y_zj over j: the code matrix times the outputs (section 3)."""
     del inverse_temperature
-    return pairs.total(jnp.tanh(logits))
+    return pairs.total(pairs.votes(logits))
 
 
 DISCRIMINATORS: Final = MappingProxyType(

@@ -69,6 +69,21 @@ def n_skills_of(cells: Array) -> int:
     return columns + 1 if columns == 2 * rows - 1 else columns
 
 
+def odds(cells: Array) -> Array:
+    """exp(2 o), how likely the first skill of a pair is against the second: (1 + y) / (1 - y).
+
+    What votes and gradients are made of: where an update needs both, it computes one exponential.
+    Clipped where adding 1 changes nothing in 32 bits.
+    """
+    return jnp.exp(jnp.clip(2.0 * cells, -40.0, 40.0))
+
+
+def votes(cells: Array) -> Array:
+    """The outputs y = tanh(o), from the `odds`."""
+    e = odds(cells)
+    return (e - 1.0) / (e + 1.0)
+
+
 def minimum(cells: Array) -> Array:
     """[K] for every skill z the least of o_zj over j != z, from cells [R, C] (o_ji = -o_ij)."""
     n_skills = n_skills_of(cells)

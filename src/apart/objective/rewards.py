@@ -52,7 +52,7 @@ def posterior(logits: Array, inverse_temperature: Array) -> Array:
 def average_pairs(logits: Array, inverse_temperature: Array) -> Array:
     """[K] softmax over z of the sum of y_zj over j, equation 5; logits [R, C]."""
     del inverse_temperature
-    return jax.nn.softmax(pairs.total(jnp.tanh(logits)))
+    return jax.nn.softmax(pairs.total(pairs.votes(logits)))
 
 
 def min_pairs(logits: Array, inverse_temperature: Array) -> Array:

@@ -77,10 +77,10 @@ class Learner:
         self.weight = TIME_WEIGHTS[config.time_weight]
         observation = OBSERVATIONS[config.observation]
         image = observation.image(world, config.pixels_per_cell)
-        see = observation.see(world, config.pixels_per_cell)
+        sight = observation.sight(world, config.pixels_per_cell)
 
         def store(network: str, shape: Shape) -> Store:
-            return NETWORKS[network].build(config, self.n_states, see, image, shape)
+            return NETWORKS[network].build(config, self.n_states, sight, image, shape)
 
         self.logits = store(config.discriminator_network, self.disc.shape(config.skills))
         self.q = store(config.network, (self.n_actions, config.skills))

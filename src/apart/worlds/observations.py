@@ -19,11 +19,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from apart._lazy import jax, jnp
-from apart._types import Array
+from apart._types import Array, Image, Sight
 from apart.worlds.grid import World
 
-Image = tuple[int, int, int]
-See = Callable[[Array], Array]
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
 
 
@@ -34,16 +32,28 @@ class Observation:
     Attributes:
         summary: one line for people.
         image: (world, pixels per cell) -> height, width, channels.
-        see: (world, pixels per cell) -> (states [n] -> [n, height, width, channels]).
+        sight: (world, pixels per cell) -> `Sight`.
     """
 
     summary: str
     image: Callable[[World, int], Image]
-    see: Callable[[World, int], See]
+    sight: Callable[[World, int], Sight]
 
 
-def _one_hot(world: World, pixels_per_cell: int) -> See:
-    return lambda states: jax.nn.one_hot(states, world.n_states)[:, None, None]
+def _one_hot(world: World, pixels_per_cell: int) -> Sight:
+    """The product of such an image with a weight is a row of the weight: nothing is multiplied."""
+
+    def images(states: Array | None) -> Array:
+        return jax.nn.one_hot(_numbers(world, states), world.n_states)[:, None, None]
+
+    def times(states: Array | None, weight: Array) -> Array:
+        return weight if states is None else weight[states]
+
+    return Sight(images, times)
+
+
+def _numbers(world: World, states: Array | None) -> Array:
+    return jnp.arange(world.n_states) if states is None else states
 
 
 def _picture(world: World, pixels_per_cell: int) -> Image:
@@ -60,11 +70,11 @@ def _empty(world: World) -> Pixels:
     return picture
 
 
-def _pixels(world: World, pixels_per_cell: int) -> See:
+def _pixels(world: World, pixels_per_cell: int) -> Sight:
     return _draw(world, pixels_per_cell, _empty(world), 1.0)
 
 
-def _normalized(world: World, pixels_per_cell: int) -> See:
+def _normalized(world: World, pixels_per_cell: int) -> Sight:
     """The image minus its mean over all states, times one number."""
     n = world.n_states
     mean_agent: Pixels = np.zeros((*world.shape, 3), np.float32)
@@ -74,19 +84,23 @@ def _normalized(world: World, pixels_per_cell: int) -> See:
     return _draw(world, pixels_per_cell, -mean_agent, scale)
 
 
-def _draw(world: World, pixels_per_cell: int, still: Pixels, scale: float) -> See:
+def _draw(world: World, pixels_per_cell: int, still: Pixels, scale: float) -> Sight:
     """States as ``scale`` times (still picture + agent)."""
     rows, columns = world.shape
 
-    def see(states: Array) -> Array:
-        at = jnp.asarray(world.cells)[states]
+    def images(states: Array | None) -> Array:
+        at = jnp.asarray(world.cells)[_numbers(world, states)]
         there = (at[:, 0, None, None] == jnp.arange(rows)[:, None]) & (
             at[:, 1, None, None] == jnp.arange(columns)
         )
         cells = scale * (jnp.asarray(still) + there[..., None] * jnp.asarray(_AGENT_ON_FLOOR))
         return cells.repeat(pixels_per_cell, axis=1).repeat(pixels_per_cell, axis=2)
 
-    return see
+    def times(states: Array | None, weight: Array) -> Array:
+        seen = images(states)
+        return seen.reshape(seen.shape[0], -1) @ weight
+
+    return Sight(images, times)
 
 
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
