@@ -213,6 +213,13 @@ def cnn_profile() -> str:
     return "\n\n".join(parts)
 
 
+def update_profile() -> str:
+    table = stored("update-profile")
+    pieces = next(iter(table.values()))
+    rows = [[piece, *(f"{found[piece]:,.0f}" for found in table.values())] for piece in pieces]
+    return markdown(["µs per episode", *(f"`{method}`" for method in table)], rows)
+
+
 def torture() -> str:
     found = stored("torture")
     return (
@@ -262,6 +269,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "learning": learning_table,
     **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
     **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile, torture, safety)},
+    "update_profile": update_profile,
 }
 
 

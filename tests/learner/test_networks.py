@@ -126,7 +126,7 @@ def gradients(method, case, rows):
     @jax.jit
     def moments(state):
         """Adam's first moments after one step are the gradients (times 0.1)."""
-        after = learner._q_step(state, batch, hyper)
+        after = learner.q_step(state, batch, hyper)
         logits_after = learner._discriminator_step(
             state.discriminator, batch, hyper, hyper.discriminator_learning_rate
         )

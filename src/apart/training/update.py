@@ -107,12 +107,8 @@ class Learner:
 
         The reward is that of the discriminator before its step (Algorithm 1).
         """
-        batch = None
-        if state.replay is not None:
-            bits = jax.random.bits(key, (2, self.config.batch))
-            packed = replay.sample(state.replay, bits[0], state.iteration)
-            batch = self.unpack(*packed, draws.uniform(bits[1]))
-        q = self._q_step(state, batch, hyper)
+        batch = self.draw(state, key)
+        q = self.q_step(state, batch, hyper)
         # The logits that rewards were read from are overwritten. XLA copies all of them before
         # (a tenth of the time of all pairs) unless it sees that Q comes first.
         rate = _after(q.params, hyper.discriminator_learning_rate)
@@ -121,6 +117,14 @@ class Learner:
             discriminator=self._discriminator_step(state.discriminator, batch, hyper, rate),
             updates=state.updates + 1,
         )
+
+    def draw(self, state: TrainState, key: Key) -> Batch | None:
+        """A batch from the replay; None where nothing learns from samples."""
+        if state.replay is None:
+            return None
+        bits = jax.random.bits(key, (2, self.config.batch))
+        packed = replay.sample(state.replay, bits[0], state.iteration)
+        return self.unpack(*packed, draws.uniform(bits[1]))
 
     def unpack(self, state_action: Array, skill_time: Array, u: Array) -> Batch:
         """The samples of a batch; ``u`` [B] uniform in [0, 1) decides dropout."""
@@ -155,7 +159,8 @@ class Learner:
         logits, _ = self.logits.read(discriminator.params, states)
         return Seen(logits, self.beta(discriminator, states, hyper), moves, row)
 
-    def _q_step(self, state: TrainState, batch: Batch | None, hyper: Hyper) -> Fitted:
+    def q_step(self, state: TrainState, batch: Batch | None, hyper: Hyper) -> Fitted:
+        """Q after what the batch, or all that is known, teaches it."""
         c = self.config
         view = self.view(None if c.sweep else batch)
         q, pull = self.q.read(state.q.params, view.before)
