@@ -37,7 +37,8 @@ bound holds (such as "within 5 skills", which are ours, as the paper's figures c
 numbers). *Better*: the paper's own method finds more skills than it reports. *Not reproduced*:
 anything else, also where a baseline does too well. *Not judged*: the claim is about more steps than
 ours; a shorter run settles it only where it cannot turn (a bound that was reached stays reached).
-Questions of ours, which the paper does not answer, get *yes* or *no*.
+Questions of ours, which the paper does not answer, get *yes* or *no*. *Why* names the cause where
+one was found (most are measured in `readings`), else the rule that held or failed.
 """
 
 

@@ -70,6 +70,7 @@ def test_every_experiment_draws_and_judges(name, tmp_path):
         known = (_spec.REPRODUCED, _spec.BETTER, _spec.MISSED)
         answers = (*known, "yes", "no") if row.own else known
         assert row.verdict in answers or row.verdict.startswith("not judged")
+        assert row.why or row.verdict == _spec.OPEN
         assert "|" not in row.claim + row.paper + row.ours + row.why
     assert spec.title in reproduce.table(name, again)
     assert spec.title in reproduce.ledger([(name, again)])
@@ -122,7 +123,7 @@ def test_verdicts_follow_the_numbers(check, verdict):
     ],
 )
 def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged):
-    claim = Claim("long", "85", lambda _: Finding("1", verdict), at=20_000_000, early=early)
+    claim = Claim("long", "85", lambda _: Finding("1", verdict, "so"), at=20_000_000, early=early)
     spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
     (row,) = reproduce.judge(spec, results_of(a=[1]))
     assert row.verdict == judged
@@ -130,7 +131,7 @@ def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged):
 
 def test_questions_of_ours_are_answered():
     claims = [
-        Claim(v, "silent", lambda _, v=v: Finding("1", v), ours=True, why={v: f"why {v}"})
+        Claim(v, "silent", lambda _, v=v: Finding("1", v, "so"), ours=True, why={v: f"why {v}"})
         for v in ("reproduced", "not reproduced")
     ]
     spec = Experiment("t", "s", [Condition("a", "diayn")], claims)

@@ -265,11 +265,12 @@ def judge(spec: Experiment, results: Results) -> list[Row]:
     rows = []
     for claim in spec.claims:
         found = claim.check(results._replace(until=claim.at))
-        verdict, why = found.verdict, claim.why.get(found.verdict, "")
+        verdict, why = found.verdict, claim.why.get(found.verdict, found.why)
         if results.steps < claim.at and verdict == claim.early:
-            why = why or f"after {results.steps / 1e6:g}M steps already"
+            why += f", after {results.steps / 1e6:g}M steps already"
         elif results.steps < claim.at:
-            verdict, why = f"not judged below {claim.at / 1e6:g}M steps", ""
+            verdict = f"not judged below {claim.at / 1e6:g}M steps"
+            why = f"ours end at {results.steps / 1e6:g}M"
         paper = f"{claim.paper} (a question of ours)" if claim.ours else claim.paper
         if claim.ours:
             verdict = _ANSWERS.get(verdict, verdict)

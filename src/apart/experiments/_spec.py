@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -82,11 +83,14 @@ class Finding(NamedTuple):
 
     ours: str
     verdict: str
+    why: str  # what decided it, for claims that have no better sentence
 
 
-def judged(ours: str, holds: object) -> Finding:
-    """What was measured, reproduced if it ``holds``."""
-    return Finding(ours, REPRODUCED if holds else MISSED)
+def judged(ours: str, holds: object, rule: str) -> Finding:
+    """What was measured, reproduced if the ``rule`` holds."""
+    if holds:
+        return Finding(ours, REPRODUCED, f"holds: {rule}")
+    return Finding(ours, MISSED, f"fails: {rule}")
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Claim:
         text: the claim in our words.
         paper: the paper's value.
         check: results -> what we found.
-        why: one sentence per verdict, as far as there is something to say.
+        why: one sentence per verdict, as far as more can be said than the rule that decided it.
         at: environment steps that the claim is about.
         early: the verdict that shorter runs can give already (a bound that was reached stays
             reached); any other is not judged before.
@@ -156,12 +160,9 @@ def value(label: str, paper: float, std: float, own: bool = False) -> Callable[[
     def check(results: Results) -> Finding:
         scores = results.final(label)
         gap = statistics.mean(scores).estimate - paper
-        verdict = MISSED
-        if abs(gap) <= max(2.0 * std, 2.0):
-            verdict = REPRODUCED
-        elif own and gap > 0:
-            verdict = BETTER
-        return Finding(spread(scores), verdict)
+        near = max(2.0 * std, 2.0)
+        found = judged(spread(scores), abs(gap) <= near, f"within {near:g} skills ({gap:+.1f})")
+        return found._replace(verdict=BETTER) if own and gap > near else found
 
     return check
 
@@ -175,7 +176,7 @@ def more(one: str, other: str) -> Callable[[Results], Finding]:
             f"{spread(results.final(one))} against {spread(results.final(other))}: "
             f"{gap.estimate:+.1f} [{gap.low:+.1f}, {gap.high:+.1f}]"
         )
-        return judged(ours, gap.low > 0)
+        return judged(ours, gap.low > 0, "the interval of the difference is above 0")
 
     return check
 
@@ -187,9 +188,17 @@ def alike(labels: Sequence[str], within: float) -> Callable[[Results], Finding]:
         means = {label: statistics.mean(results.final(label)).estimate for label in labels}
         ours = ", ".join(f"{label} {mean:.1f}" for label, mean in means.items())
         apart = max(means.values()) - min(means.values())
-        return judged(ours, apart <= within)
+        return judged(ours, apart <= within, f"within {within:g} skills of each other")
 
     return check
+
+
+_WORDS: Final[Mapping[Callable[[float, float], bool], str]] = {
+    operator.lt: "below",
+    operator.le: "at most",
+    operator.ge: "at least",
+    operator.gt: "above",
+}
 
 
 def mean_is(
@@ -199,7 +208,8 @@ def mean_is(
 
     def check(results: Results) -> Finding:
         scores = results.final(label)
-        return judged(spread(scores), compares(statistics.mean(scores).estimate, bound))
+        holds = compares(statistics.mean(scores).estimate, bound)
+        return judged(spread(scores), holds, f"the mean is {_WORDS[compares]} {bound:g}")
 
     return check
 
@@ -227,6 +237,8 @@ def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Find
         most = f"more than {results.steps / 1e6:g}M"
         words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else most for x in (a, b)]
         ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
-        return judged(ours, a < b) if math.isfinite(min(a, b)) else Finding(ours, OPEN)
+        if math.isinf(min(a, b)):
+            return Finding(ours, OPEN, "")
+        return judged(ours, a < b, "fewer steps by the medians over seeds")
 
     return check

@@ -61,7 +61,7 @@ def never_above(method: str, bound: float) -> Callable[[Results], Finding]:
 
     def check(results: Results) -> Finding:
         most = float(accuracies(results, method).mean(0).max())
-        return judged(f"{most:.1f} % at most", most <= bound)
+        return judged(f"{most:.1f} % at most", most <= bound, f"at most {bound:g} % at every step")
 
     return check
 
@@ -72,7 +72,7 @@ def ends_at(method: str, low: float) -> Callable[[Results], Finding]:
     def check(results: Results) -> Finding:
         found = accuracies(results, method)[:, -1, -1]
         ours = f"{found.mean():.1f} % ({found.min():.1f} to {found.max():.1f}, {len(found)} seeds)"
-        return judged(ours, found.mean() >= low)
+        return judged(ours, found.mean() >= low, f"at least {low:g} %")
 
     return check
 
@@ -86,7 +86,7 @@ def rises(method: str) -> Callable[[Results], Finding]:
         ours = (
             f"{line[0]:.1f} % at step 1, {line[-1]:.1f} % at the last; falls by {fall:.1f} at most"
         )
-        return judged(ours, line[-1] > line[0] and fall < 5)
+        return judged(ours, line[-1] > line[0] and fall < 5, "rises, and falls by less than 5")
 
     return check
 
@@ -96,7 +96,7 @@ def much_higher(results: Results) -> Finding:
     last = {m: float(accuracies(results, m)[:, 0, -1].mean()) for m in METHODS}
     ours = ", ".join(f"{METHODS[m]} {value:.1f} %" for m, value in last.items())
     higher = last["apart"] > 2 * max(last["diayn"], last["vic"])
-    return judged(ours, higher)
+    return judged(ours, higher, "more than twice the better baseline")
 
 
 EXPERIMENT = Experiment(

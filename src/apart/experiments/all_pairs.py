@@ -48,6 +48,7 @@ def not_all(label: str) -> Callable[[Results], Finding]:
     return lambda results: judged(
         f"{spread(results.final(label))} of {results.runs[label][0].n_available}",
         max(results.final(label)) < results.runs[label][0].n_available,
+        "no seed finds all",
     )
 
 

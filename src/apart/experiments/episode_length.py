@@ -25,6 +25,7 @@ EXPERIMENT = Experiment(
             lambda results: judged(
                 f"{results.runs['T = 20'][0].n_available} of 85",
                 results.runs["T = 20"][0].n_available == 85,
+                "every free cell is 20 steps or less away",
             ),
             at=0,
         ),

@@ -93,14 +93,14 @@ def detours(results: Results) -> Finding:
     world = grid.load("four_rooms")
     skills = results.runs["apart four_rooms"][0].skills
     late = [s for s in skills if list(s).index(s[-1]) > world.distance[s[-1]]]
-    return judged(f"{len(late)} of {len(skills)} take a detour", late)
+    return judged(f"{len(late)} of {len(skills)} take a detour", late, "some do")
 
 
 def overlaps(results: Results) -> Finding:
     """Skills that end where another ends, per seed of APART in four rooms."""
     records = results.runs["apart four_rooms"]
     shared = [100 - record.n_effective for record in records]
-    return judged(f"{', '.join(map(str, shared))} of 100 latents", min(shared) > 0)
+    return judged(f"{', '.join(map(str, shared))} of 100 latents", min(shared) > 0, "in every seed")
 
 
 EXPERIMENT = Experiment(

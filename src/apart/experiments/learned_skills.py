@@ -52,13 +52,15 @@ def mostly_early(results: Results) -> Finding:
     """The share of the skills of 5M steps that APART has at 1M."""
     early = np.mean(results.at("apart four_rooms", 1e6))
     late = np.mean(results.at("apart four_rooms", 5e6))
-    return judged(f"{early:.1f} of {late:.1f}", early > 0.5 * late)
+    return judged(f"{early:.1f} of {late:.1f}", early > 0.5 * late, "more than half")
 
 
 def quick(results: Results) -> Finding:
     """Hours of 5M steps of APART on one core."""
     hours = [r.wall_seconds * 5e6 / r.env_steps / 3600 for r in results.runs["apart four_rooms"]]
-    return judged(f"{60 * np.mean(hours):.0f} minutes", max(hours) < 24)
+    return judged(
+        f"{60 * np.mean(hours):.0f} minutes", max(hours) < 24, "less than 24 hours in every seed"
+    )
 
 
 def steady(results: Results) -> Finding:
@@ -68,7 +70,9 @@ def steady(results: Results) -> Finding:
         skills = np.asarray(record.curve["n_effective"])
         fall = np.maximum.accumulate(skills) - skills
         falls.append(int(fall[len(fall) // 2 :].max()))
-    return judged(f"falls of {', '.join(map(str, falls))} skills", max(falls) <= 5)
+    return judged(
+        f"falls of {', '.join(map(str, falls))} skills", max(falls) <= 5, "at most 5 in every seed"
+    )
 
 
 def indicates(results: Results) -> Finding:
@@ -83,14 +87,14 @@ def indicates(results: Results) -> Finding:
         words.append(f"{world} {' > '.join(METHODS[m] for m in late)}")
         if early != late:
             words[-1] += f" (at 5M {' > '.join(METHODS[m] for m in early)})"
-    return judged("; ".join(words), same)
+    return judged("; ".join(words), same, "the same order in every world")
 
 
 def before_disdain(results: Results) -> Finding:
     """When APART has as many skills as DISDAIN's best seed reports."""
     when = statistics.median(results.first("apart four_rooms", DISDAIN * 85))
     words = f"after {when / 1e6:.1f}M" if np.isfinite(when) else "not yet"
-    return judged(words, when < 600e6)
+    return judged(words, when < 600e6, "sooner than 600M, by the median over seeds")
 
 
 EXPERIMENT = Experiment(

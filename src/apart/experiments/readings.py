@@ -99,7 +99,9 @@ def closest(results: Results) -> Finding:
     gaps = {reading: distance(results, reading) for reading in READINGS}
     best = min(gaps, key=lambda reading: gaps[reading])
     ours = "; ".join(f"{reading} {gap:.1f}" for reading, gap in gaps.items())
-    return judged(f"{best} is closest (mean gaps: {ours})", gaps[best] < 5)
+    return judged(
+        f"{best} is closest (mean gaps: {ours})", gaps[best] < 5, "a mean gap below 5 skills"
+    )
 
 
 def slower(results: Results) -> Finding:
@@ -114,7 +116,7 @@ def slower(results: Results) -> Finding:
         for reading, values in found.items()
     )
     falls = all(a > b for a, b in zip(*found.values(), strict=True))
-    return judged(ours, falls)
+    return judged(ours, falls, "fewer in every row")
 
 
 def softly(results: Results) -> Finding:
@@ -126,7 +128,7 @@ def softly(results: Results) -> Finding:
             soft = float(np.mean([r.curve["information_count"][-1] for r in records]))
             gaps.append(abs(soft - paper))
             words.append(f"{label} {soft:.1f} ({paper:g})")
-    return judged(", ".join(words), max(gaps) <= 2)
+    return judged(", ".join(words), max(gaps) <= 2, "every row within 2")
 
 
 def optimism(results: Results) -> Finding:
@@ -134,7 +136,7 @@ def optimism(results: Results) -> Finding:
     by_q = {q: float(np.mean(results.final(label))) for label, q in TUNED.items()}
     ours = ", ".join(f"±{q:g}: {mean:.1f}" for q, mean in by_q.items())
     rises = by_q[0.01] < by_q[0.2] < by_q[1.0]
-    return judged(ours, rises)
+    return judged(ours, rises, "more with each larger Q")
 
 
 EXPERIMENT = Experiment(

@@ -67,7 +67,7 @@ def vic_is_larger(results: Results) -> Finding:
     scale = scales(results)
     ours = ", ".join(f"{label} {value:.2f}" for label, value in scale.items())
     larger = all(scale["VIC"] > 1.5 * v for label, v in scale.items() if label != "VIC")
-    return judged(ours, larger)
+    return judged(ours, larger, "over 1.5 times every other")
 
 
 def beta_matches(results: Results) -> Finding:
@@ -77,7 +77,7 @@ def beta_matches(results: Results) -> Finding:
     nearest = min(labels, key=lambda label: abs(scale[label] - scale["APART"]))
     ours = ", ".join(f"{label} {scale[label]:.2f}" for label in ("APART", *labels))
     close = scale["APART"] / 1.5 < scale[labels[0]] < scale["APART"] * 1.5
-    return judged(ours, nearest == labels[0] and close)
+    return judged(ours, nearest == labels[0] and close, "the nearest, and within 1.5 times")
 
 
 def concentrates(results: Results) -> Finding:
@@ -85,7 +85,7 @@ def concentrates(results: Results) -> Finding:
     scale = scales(results)
     ours = ", ".join(f"beta {b:g} {scale[f'tuned VIC, beta {b:g}']:.2f}" for b in BETAS)
     ten, one, tenth = (scale[f"tuned VIC, beta {b:g}"] for b in BETAS)
-    return judged(ours, ten > 1.1 * one and one > 1.1 * tenth)
+    return judged(ours, ten > 1.1 * one and one > 1.1 * tenth, "a tenth more with each beta")
 
 
 EXPERIMENT = Experiment(

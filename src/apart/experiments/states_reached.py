@@ -82,7 +82,7 @@ def stays_home(method: str) -> Callable[[Results], Finding]:
             for seed in range(len(results.runs[label]))
         ]
         ours = f"{', '.join(map(str, counts))} of {int(outside.sum())}"
-        return judged(ours, max(counts) <= 10)
+        return judged(ours, max(counts) <= 10, "at most 10 in every seed")
 
     return check
 
@@ -99,7 +99,8 @@ def reaches(method: str, world_name: str, all_of_them: bool) -> Callable[[Result
         ]
         right = min(counts) == n if all_of_them else max(counts) < n
         ours = f"{', '.join(map(str, counts))} of {n}"
-        return judged(ours, right)
+        rule = f"all states in {'every' if all_of_them else 'no'} seed"
+        return judged(ours, right, rule)
 
     return check
 
