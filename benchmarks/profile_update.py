@@ -29,8 +29,8 @@ METHODS = ("apart", "ap_average", "diayn", "apart_plus")
 PIECES: Final = {
     "an episode, kept": None,
     "a batch": "batch",
-    "rewards and Q": "q",
-    "the discriminator": "all",
+    "the discriminator": "discriminator",
+    "rewards and Q": "all",
 }
 ROUNDS, SECONDS = 7, 0.5
 
@@ -46,8 +46,10 @@ class Cut(Parts):
         if self.last == "all":
             return super().update(state, hyper, key)
         batch = self.learner.draw(state, key)
-        if self.last == "q":
-            return state._replace(q=self.learner.q_step(state, batch, hyper))
+        if self.last == "discriminator":
+            rate = hyper.discriminator_learning_rate
+            moved = self.learner.discriminator_step(state.discriminator, batch, hyper, rate)
+            return state._replace(discriminator=moved)
         if batch is None:
             return state
         used = sum(field.sum() for field in batch)  # never below 0; the compiler does not know

@@ -127,7 +127,7 @@ def gradients(method, case, rows):
     def moments(state):
         """Adam's first moments after one step are the gradients (times 0.1)."""
         after = learner.q_step(state, batch, hyper)
-        logits_after = learner._discriminator_step(
+        logits_after = learner.discriminator_step(
             state.discriminator, batch, hyper, hyper.discriminator_learning_rate
         )
         return after.optimiser.mu, logits_after.optimiser.mu

@@ -131,12 +131,13 @@ def total(cells: Array) -> Array:
     """[K] for every skill z the sum of y_zj over j != z, from cells [R, C] (y_ji = -y_ij)."""
     n_skills = n_skills_of(cells)
     f = fold(n_skills)
-    up, down = jnp.where(f.up, cells, 0.0), jnp.where(f.up, 0.0, cells)
+    up = jnp.where(f.up, cells, 0.0)
+    rows, columns = up.sum(1), up.sum(0)  # the rest of each sum belongs to the other skill
     return (
-        _place(up.sum(1), f.first_up, n_skills, 0.0)
-        + _place(down.sum(1), f.first_down, n_skills, 0.0)
-        - _place(up.sum(0), f.second_up, n_skills, 0.0)
-        - _place(down.sum(0), f.second_down, n_skills, 0.0)
+        _place(rows, f.first_up, n_skills, 0.0)
+        + _place(cells.sum(1) - rows, f.first_down, n_skills, 0.0)
+        - _place(columns, f.second_up, n_skills, 0.0)
+        - _place(cells.sum(0) - columns, f.second_down, n_skills, 0.0)
     )
 
 

@@ -114,7 +114,7 @@ class Learner:
         rate = _after(q.params, hyper.discriminator_learning_rate)
         return state._replace(
             q=q,
-            discriminator=self._discriminator_step(state.discriminator, batch, hyper, rate),
+            discriminator=self.discriminator_step(state.discriminator, batch, hyper, rate),
             updates=state.updates + 1,
         )
 
@@ -235,9 +235,10 @@ class Learner:
         faded = counts.factor(discriminator.optimiser)
         return beta * (faded if states is None else faded[states])
 
-    def _discriminator_step(
+    def discriminator_step(
         self, fitted: Fitted, batch: Batch | None, hyper: Hyper, rate: Array
     ) -> Fitted:
+        """The discriminator after what the batch teaches it; one that counts stays as it is."""
         c, learned = self.config, self.disc.learned
         if learned is None or batch is None:
             return fitted
