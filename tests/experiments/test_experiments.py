@@ -15,8 +15,8 @@ import pytest
 from apart import experiments
 from apart._errors import UserError
 from apart.cli import main
+from apart.experiments import _draw, _spec
 from apart.experiments import _reproduce as reproduce
-from apart.experiments import _spec
 from apart.experiments._board import Board
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
 from apart.settings import resolve
@@ -115,18 +115,48 @@ def test_verdicts_follow_the_numbers(check, verdict):
 
 
 @pytest.mark.parametrize(
-    ("verdict", "early", "judged"),
+    ("check", "why"),
     [
-        ("reproduced", "reproduced", "reproduced"),
-        ("not reproduced", "reproduced", "not judged below 20M steps"),
-        ("reproduced", "", "not judged below 20M steps"),
+        (_spec.more("a", "b"), "holds: the interval of the difference is above 0"),
+        (_spec.more("b", "a"), "fails: the interval of the difference is above 0"),
+        (_spec.alike(["a", "b"], 9), "fails: within 9 skills of each other"),
+        (_spec.value("a", 48.0, 0.0), "holds: within 2 skills (+2.0)"),
+        (_spec.value("a", 30.0, 1.5, own=True), "fails: within 3 skills (+20.0)"),
+        (_spec.mean_is("b", operator.lt, 45), "holds: the mean is below 45"),
+        (_spec.mean_is("b", operator.gt, 45), "fails: the mean is above 45"),
     ],
 )
-def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged):
+def test_a_finding_says_what_decided_it(check, why):
+    assert check(results_of(a=[49, 50, 51, 50], b=[39, 40, 41, 40])).why == why
+
+
+def test_a_method_keeps_its_colour_and_variations_get_others():
+    """The paper's own setting of a sweep, and what stands alone, look as in every other figure."""
+    conditions = [
+        Condition("small", "apart", options={"batch": 16}),
+        Condition("the paper's", "apart", options={"batch": 640}),
+        Condition("large", "apart", options={"batch": 1280}),
+        Condition("alone", "diayn", options={"batch": 16}),
+    ]
+    styles = _draw.styles_of(conditions)
+    assert styles["the paper's"] == _draw.STYLES["apart"]
+    assert styles["alone"] == _draw.STYLES["diayn"]
+    assert (styles["small"], styles["large"]) == _draw.SERIES[:2]
+
+
+@pytest.mark.parametrize(
+    ("verdict", "early", "judged", "why"),
+    [
+        ("reproduced", "reproduced", "reproduced", "so, after 5M steps already"),
+        ("not reproduced", "reproduced", "not judged below 20M steps", "ours end at 5M"),
+        ("reproduced", "", "not judged below 20M steps", "ours end at 5M"),
+    ],
+)
+def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged, why):
     claim = Claim("long", "85", lambda _: Finding("1", verdict, "so"), at=20_000_000, early=early)
     spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
     (row,) = reproduce.judge(spec, results_of(a=[1]))
-    assert row.verdict == judged
+    assert (row.verdict, row.why) == (judged, why)
 
 
 def test_questions_of_ours_are_answered():
