@@ -17,6 +17,7 @@ from typing import Any
 
 import learning
 
+from apart import experiments
 from apart.experiments import _reproduce as reproduce
 
 ROOT = Path(__file__).parent.parent
@@ -249,7 +250,8 @@ def seeds() -> str:
 
 def readme() -> str:
     plus = stored("plus-sixty")
-    old = reproduce.read_results(ROOT / "results" / "reproduce" / "learned_skills.json")
+    path = ROOT / "results" / "reproduce" / "learned_skills.json"
+    old = reproduce.read_results(path, experiments.experiment("learned_skills"))
     rows = []
     for steps in (5_000_000, old.steps):
         means = [statistics.fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
@@ -289,7 +291,9 @@ def main() -> None:
         path = ROOT / page
         text = path.read_text()
         new = renewed(text)
-        if new != text and check:
+        if new == text:
+            continue
+        if check:
             raise SystemExit(f"{page} differs from results/: run python benchmarks/tables.py")
         path.write_text(new)
 

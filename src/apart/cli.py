@@ -385,6 +385,8 @@ def _reproduce(parsed: argparse.Namespace) -> int:
     from apart import experiments
     from apart.experiments._reproduce import ENGINES, reproduce
 
+    if parsed.all and parsed.ids:
+        raise UserError(f"--all or ids ({', '.join(parsed.ids)}), not both")
     ids = experiments.names() if parsed.all else parsed.ids
     if not ids:
         raise UserError(f"name an experiment or --all: {', '.join(experiments.names())}")

@@ -132,7 +132,9 @@ def words(progress: Progress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """``1:31`` or ``2:04:10``."""
+    """``1:31``, ``2:04:10`` or, from two days on, ``3.5 days``."""
     total = round(max(seconds, 0.0))
+    if total >= 2 * 86_400:
+        return f"{total / 86_400:.1f} days"
     hours, minutes = total // 3600, total // 60 % 60
     return f"{hours}:{minutes:02d}:{total % 60:02d}" if hours else f"{minutes}:{total % 60:02d}"

@@ -15,7 +15,7 @@ import pytest
 from apart import experiments
 from apart._errors import UserError
 from apart.cli import main
-from apart.experiments import _draw, _spec
+from apart.experiments import _draw, _spec, readings, reward_table
 from apart.experiments import _reproduce as reproduce
 from apart.experiments._board import Board
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
@@ -23,6 +23,7 @@ from apart.settings import resolve
 from apart.training import pool
 
 NAMES = experiments.names()
+STORED = Path(__file__).parents[2] / "results" / "reproduce"
 
 
 COLUMNS = {
@@ -61,8 +62,8 @@ def test_every_experiment_draws_and_judges(name, tmp_path):
     runs = {c.label: [fake(c, s, keeps=spec.keeps) for s in (0, 1)] for c in spec.conditions}
     results = Results(runs, spec.steps)
     path = tmp_path / "stored.json"
-    reproduce.write_results(path, results)
-    again = reproduce.read_results(path)
+    reproduce.write_results(path, results, spec)
+    again = reproduce.read_results(path, spec)
     assert json.loads(path.read_text())["steps"] == spec.steps
     picture = reproduce.draw(name, again, tmp_path / "picture.png")
     assert picture.stat().st_size > 5_000
@@ -94,7 +95,9 @@ def results_of(**scores):
         (_spec.more("a", "b"), "reproduced"),
         (_spec.more("b", "a"), "not reproduced"),
         (_spec.more("a", "a"), "not reproduced"),
-        (_spec.alike(["a", "b"], 11), "reproduced"),
+        (_spec.alike(["a", "b"], 12), "reproduced"),
+        (_spec.alike(["a", "b"], 10.5), "not reproduced"),  # by the interval, not by the means
+        (_spec.alike(["a", "a"], 2), "reproduced"),
         (_spec.alike(["a", "b"], 9), "not reproduced"),
         (_spec.mean_is("b", operator.lt, 45), "reproduced"),
         (_spec.mean_is("a", operator.lt, 45), "not reproduced"),
@@ -118,12 +121,15 @@ def test_verdicts_follow_the_numbers(check, verdict):
     ("check", "why"),
     [
         (_spec.more("a", "b"), "holds: the interval of the difference is above 0"),
-        (_spec.more("b", "a"), "fails: the interval of the difference is above 0"),
-        (_spec.alike(["a", "b"], 9), "fails: within 9 skills of each other"),
+        (_spec.more("b", "a"), "does not hold: the interval of the difference is above 0"),
+        (
+            _spec.alike(["a", "b"], 9),
+            "does not hold: the interval is within 9 skills",
+        ),
         (_spec.value("a", 48.0, 0.0), "holds: within 2 skills (+2.0)"),
-        (_spec.value("a", 30.0, 1.5, own=True), "fails: within 3 skills (+20.0)"),
+        (_spec.value("a", 30.0, 1.5, own=True), "does not hold: within 3 skills (+20.0)"),
         (_spec.mean_is("b", operator.lt, 45), "holds: the mean is below 45"),
-        (_spec.mean_is("b", operator.gt, 45), "fails: the mean is above 45"),
+        (_spec.mean_is("b", operator.gt, 45), "does not hold: the mean is above 45"),
     ],
 )
 def test_a_finding_says_what_decided_it(check, why):
@@ -155,7 +161,7 @@ def test_a_method_keeps_its_colour_and_variations_get_others():
 def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged, why):
     claim = Claim("long", "85", lambda _: Finding("1", verdict, "so"), at=20_000_000, early=early)
     spec = Experiment("t", "s", [Condition("a", "diayn")], [claim])
-    (row,) = reproduce.judge(spec, results_of(a=[1]))
+    (row,) = reproduce.judge(spec, results_of(a=[1, 1]))
     assert (row.verdict, row.why) == (judged, why)
 
 
@@ -165,7 +171,7 @@ def test_questions_of_ours_are_answered():
         for v in ("reproduced", "not reproduced")
     ]
     spec = Experiment("t", "s", [Condition("a", "diayn")], claims)
-    rows = reproduce.judge(spec, results_of(a=[1]))
+    rows = reproduce.judge(spec, results_of(a=[1, 1]))
     assert [(row.verdict, row.why) for row in rows] == [
         ("yes", "why reproduced"),
         ("no", "why not reproduced"),
@@ -192,7 +198,7 @@ def test_who_is_sooner():
     assert _spec.sooner("slow", "fast")(runs).verdict == "not reproduced"
     assert (
         _spec.sooner("slow", "never")(runs).ours
-        == "42 skills after 2.50M against more than 3M steps"
+        == "43 skills after 2.50M against more than 3M steps"
     )
     assert _spec.sooner("never", "never")(runs).verdict == _spec.OPEN
 
@@ -261,12 +267,12 @@ def test_long_runs_are_judged_where_the_claim_is():
     record = fake(Condition("a", "diayn"), 0)
     curve = {"env_steps": [0.0, 5e6, 20e6], "n_effective": [1.0, 10.0, 60.0]}
     long = dataclasses.replace(record, curve=curve, n_effective=60)
-    results = Results({"a": [long]}, 20_000_000)
+    results = Results({"a": [long, long]}, 20_000_000)
     spec = Experiment("t", "s", [], [Claim("c", "10 ± 1", _spec.value("a", 10.0, 1.0))])
     assert reproduce.judge(spec, results)[0].verdict == "reproduced"
-    assert results.final("a") == [60.0]
-    assert results.first("a", 10) == [5e6]
-    assert results.first("a", 61) == [float("inf")]
+    assert results.final("a") == [60.0, 60.0]
+    assert results.first("a", 10) == [5e6, 5e6]
+    assert results.first("a", 61) == [float("inf")] * 2
 
 
 def test_experiments_share_the_runs_of_equal_settings(tmp_path):
@@ -284,7 +290,7 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     options = {"seeds": 1, "steps": 80}
     reproduce.reproduce(["tiny"], tmp_path, **options)
     printed = capsys.readouterr().out
-    assert "2 runs: 0 done, 2 to do" in printed
+    assert "tiny: 2 runs, 0 done, 2 to do" in printed
     assert "[2 of 2 done" in printed
     first = (tmp_path / "tiny.json").read_bytes()
 
@@ -296,7 +302,7 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     assert pictures["tiny"].exists()
     # What an experiment keeps is stored, and nothing else.
     run = reproduce.plan("tiny", tmp_path, 1, 80)["a"][0]
-    (bare,) = reproduce.read_results(tmp_path / "tiny.json").runs["a"]
+    (bare,) = reproduce.read_results(tmp_path / "tiny.json", spec).runs["a"]
     assert (*bare.curve, *bare.details, *bare.skills) == ("env_steps", "n_effective")
     full = reproduce.record_of(run, ["information_count", "details", "skills"])
     assert full.curve["env_steps"] == [0, 80]
@@ -316,6 +322,93 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     with pytest.raises(UserError, match="no luck"):
         reproduce.reproduce(["tiny"], tmp_path, engine=notes, **options)
     assert asked == [broken.folder]
+
+
+def test_an_experiment_is_shown_when_its_last_run_ends(tmp_path, monkeypatch):
+    """Not when all others are done too; and one that needs nothing at once."""
+    specs = {n: Experiment(n, "nowhere", [Condition(n, n)]) for n in ("diayn", "vic", "tuned_vic")}
+    monkeypatch.setattr(reproduce, "experiment", specs.__getitem__)
+    options = {"seeds": 1, "steps": 80}
+    reproduce.reproduce(["vic"], tmp_path, **options)
+    said, shown = [], []
+
+    def one_by_one(commands, watch):
+        shown.append([n for n in specs for text in said if text.startswith(f"\n{n}:")])
+        for folder, command in commands.items():
+            assert pool.run({folder: command}, watch) == {}
+            shown.append([n for n in specs for text in said if text.startswith(f"\n{n}:")])
+        return {}
+
+    reproduce.reproduce(list(specs), tmp_path, engine=one_by_one, say=said.append, **options)
+    assert shown == [["vic"], ["diayn", "vic"], ["diayn", "vic", "tuned_vic"]]
+    assert len([text for text in said if text.startswith("\n")]) == 3
+
+
+def test_results_of_other_settings_are_refused(tmp_path):
+    """What is stored was trained with what the experiment says."""
+    spec = experiments.experiment("learning_rates")
+    runs = {c.label: [fake(c, s) for s in (0, 1)] for c in spec.conditions}
+    path = tmp_path / "learning_rates.json"
+    reproduce.write_results(path, Results(runs, spec.steps), spec)
+    changed = [dataclasses.replace(c, method="diayn") for c in spec.conditions]
+    for conditions in (changed, spec.conditions[1:]):
+        with pytest.raises(UserError, match="make it again: apart reproduce learning_rates"):
+            reproduce.read_results(path, dataclasses.replace(spec, conditions=conditions))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_stored_has_the_budget_of_its_experiment(name):
+    spec, path = experiments.experiment(name), STORED / f"{name}.json"
+    results = reproduce.read_results(path, spec)
+    assert results.steps == spec.steps
+    for records in results.runs.values():
+        assert [record.seed for record in records] == list(range(spec.seeds))
+        assert all(record.env_steps >= spec.steps for record in records)
+
+
+def test_the_readings_that_are_said_to_be_near_are():
+    """The whys of the reward table, which are words, against the stored sweep."""
+    results = reproduce.read_results(STORED / "readings.json", experiments.experiment("readings"))
+    for label, named in reward_table.NEAR.items():
+        _, paper, std = reward_table.ROWS[label]
+        near = [
+            reading
+            for reading in readings.READINGS
+            if _spec.value(f"{reading}: {label}", paper, std)(results).verdict == "reproduced"
+        ]
+        assert near == list(named), label
+
+
+def test_one_seed_decides_nothing():
+    claim = Claim("c", "1", _spec.more("a", "b"))
+    spec = Experiment("t", "s", [], [claim])
+    (row,) = reproduce.judge(spec, results_of(a=[9], b=[1]))
+    assert row.verdict == "not judged by one seed"
+
+
+def test_who_got_there_got_there():
+    """Skills that come and go count when every seed had them, and not after the claim's steps."""
+    runs = {"a": over_steps([1, 85, 84], [1, 2, 85])}
+    found = _spec.reaches("a", 85)(Results(runs, 3_000_000))
+    assert found.verdict == "reproduced"
+    assert "first 85 after 2.0M to 3.0M steps" in found.ours
+    assert _spec.reaches("a", 85)(Results(runs, 3_000_000, 2e6)).verdict == "not reproduced"
+
+
+def test_the_time_left_is_that_of_what_is_trained_now(monkeypatch):
+    """A run that goes on at nine tenths was not trained in this second."""
+
+    class Job(NamedTuple):
+        seconds: float
+
+    clock = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    a = Path("a")
+    board = Board({a: Job(1000.0)}, {"one": {a}}, lambda text: None)
+    board.under_way(a, 0.9)
+    clock[0] = 2.0
+    board.under_way(a, 0.902)
+    assert board._left() == "1:38"
 
 
 def test_the_board_counts_shared_and_earlier_runs():
@@ -343,6 +436,7 @@ def test_the_board_counts_shared_and_earlier_runs():
     [
         (["reproduce"], "name an experiment or --all"),
         (["reproduce", "reward_tabel"], "did you mean 'reward_table'"),
+        (["reproduce", "latents", "--all"], "--all or ids (latents), not both"),
         (["reproduce", "latents", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
         (["reproduce", "latents", "--steps", "0"], "--steps: 0 is outside"),
         (["reproduce", "latents", "--seeds", "x"], "--seeds: 'x' is not a whole number"),
@@ -367,7 +461,8 @@ def test_the_same_runs_on_a_local_ray(tmp_path):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert "[2 of 2 done" in done.stdout
-        results = reproduce.read_results(tmp_path / engine / "dont_cares.json")
+        path = tmp_path / engine / "dont_cares.json"
+        results = reproduce.read_results(path, experiments.experiment("dont_cares"))
         found[engine] = {
             label: [dataclasses.replace(record, wall_seconds=0) for record in records]
             for label, records in results.runs.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import statistics as slow
 
@@ -46,6 +47,20 @@ def test_the_stratified_interval_equals_a_slow_one():
     assert abs(found.low - draws[500]) < 1.5
     assert abs(found.high - draws[19_500]) < 1.5
     assert found.estimate == slow_interquartile_mean([x for task in strata for x in task])
+
+
+def test_mean_and_difference_equal_slow_ones():
+    """All draws of three and of two seeds, one by one."""
+    one, other = [10.0, 11.0, 15.0], [1.0, 4.0]
+    means = [slow.fmean(draw) for draw in itertools.product(one, repeat=3)]
+    rests = [slow.fmean(draw) for draw in itertools.product(other, repeat=2)]
+    gaps = [a - b for a in means for b in rests]
+    for found, draws, estimate in (
+        (statistics.mean(one), means, 12.0),
+        (statistics.difference(one, other), gaps, 9.5),
+    ):
+        low, high = np.quantile(draws, [0.025, 0.975], method="inverted_cdf")
+        np.testing.assert_allclose(found, (estimate, low, high), atol=0.4)
 
 
 def test_the_difference_of_means():

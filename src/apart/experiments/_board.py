@@ -35,6 +35,7 @@ class Board:
     ) -> None:
         self._cost = {folder: job.seconds for folder, job in todo.items()}
         self._share = dict.fromkeys(todo, 0.0)
+        self._before: dict[Path, float] = {}  # share of a run that was trained earlier
         self._groups, self._say = groups, say
         self._began = self._told = time.monotonic()
         self._latest = ""
@@ -56,6 +57,7 @@ class Board:
 
     def under_way(self, folder: Path, share: float) -> None:
         """``share`` of a run is trained; it is done when `done` says so."""
+        self._before.setdefault(folder, share)
         self._share[folder] = min(share, 0.999)
         self._show("", due=time.monotonic() - self._told > 60)
 
@@ -78,10 +80,14 @@ class Board:
             )
 
     def _left(self) -> str:
-        """At the speed so far."""
-        total = sum(self._cost.values())
-        done = sum(self._share[folder] * cost for folder, cost in self._cost.items())
-        return duration((total / max(done, 1e-9) - 1.0) * (time.monotonic() - self._began))
+        """At the speed so far, of what was trained here; as guessed before anything was."""
+        shares = {folder: self._share[folder] for folder in self._cost}
+        left = sum((1.0 - share) * self._cost[folder] for folder, share in shares.items())
+        made = sum(
+            (share - self._before.get(folder, 0.0)) * self._cost[folder]
+            for folder, share in shares.items()
+        )
+        return duration(left / max(made, 1e-9) * (time.monotonic() - self._began))
 
     def table(self) -> Table:
         """An experiment a row."""

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
+from apart._types import FloatArray, IntArray
 from apart.experiments import _statistics as statistics
 from apart.experiments._spec import Condition, Experiment, Record, Results
+from apart.experiments._statistics import Interval
 from apart.settings import resolve
 
 if TYPE_CHECKING:
@@ -34,13 +36,13 @@ STYLES: Final[Mapping[str, tuple[str, str]]] = {
     "tuned_vic": ("#d55e00", "-."),
     "apart_pixels": ("#0072b2", "--"),
 }
-# For variations of a method, beside the method itself.
+# For variations of a method, beside the method itself: no method has these (Tol, muted).
 SERIES: Final = (
-    ("#56b4e9", ":"),
-    ("#e69f00", "--"),
-    ("#d55e00", "-."),
-    ("#009e73", (0, (5, 1, 1, 1))),
-    ("#cc79a7", (0, (1, 1))),
+    ("#882255", "--"),
+    ("#999933", "-."),
+    ("#332288", ":"),
+    ("#555555", (0, (5, 1, 1, 1))),
+    ("#aa4499", (0, (1, 1))),
 )
 GREY: Final = "#777777"
 
@@ -76,31 +78,44 @@ def curves(
         x = np.asarray(records[0].curve["env_steps"][:shortest]) / 1e6
         columns = np.array([record.curve[column][:shortest] for record in records])
         middle = [statistics.interval([list(scores)]) for scores in columns.T]
-        axis.plot(x, [m.estimate for m in middle], color=colour, linestyle=dash, linewidth=1.6)
-        low, high = [m.low for m in middle], [m.high for m in middle]
-        axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+        band(axis, x, middle, colour, dash)
         ends.append((middle[-1].estimate, (names or {}).get(label, label), colour))
-    axis.set_xlim(left=0)
+    axis.set_xlim(0, x[-1])
     axis.set_xlabel("environment steps, millions")
     label_ends(axis, ends)
 
 
+def band(
+    axis: Axes, x: FloatArray | IntArray, y: Sequence[Interval], colour: str, dash: object
+) -> None:
+    """A line with its intervals."""
+    axis.plot(x, [m.estimate for m in y], color=colour, linestyle=dash, linewidth=1.6)
+    low, high = [m.low for m in y], [m.high for m in y]
+    axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
+
+
 def label_ends(axis: Axes, ends: list[tuple[float, str, str]]) -> None:
-    """Labels beside the last points, pushed apart where they would overlap."""
+    """Labels beside the last points, pushed apart where they would overlap, tied to them."""
     low, high = axis.get_ylim()
+    left, right = axis.get_xlim()
     ends = sorted(ends)
     places = spaced([y for y, _, _ in ends], 0.062 * (high - low))
-    for at, (_, text, colour) in zip(places, ends, strict=True):
+    too_high = max(places[-1] - high, 0.0)
+    for at, (y, text, colour) in zip(places, ends, strict=True):
+        place = (right + 0.03 * (right - left), at - too_high)
+        axis.plot((right, place[0]), (y, place[1]), color=colour, linewidth=0.6, clip_on=False)
         axis.annotate(
             text,
-            (axis.get_xlim()[1], at),
-            xytext=(4, 0),
+            place,
+            xytext=(2, 0),
             textcoords="offset points",
             color=colour,
             fontsize=8,
             va="center",
             annotation_clip=False,
         )
+    axis.set_xlim(left, right)
+    axis.set_ylim(low, high)
 
 
 def spaced(values: Sequence[float], gap: float) -> list[float]:
@@ -166,13 +181,14 @@ def variations(results: Results, spec: Experiment) -> Figure:
 def ends(
     axis: Axes, results: Results, labels: Sequence[str], styles: Mapping[str, tuple[str, object]]
 ) -> None:
-    """Skills at the end per condition: every seed a dot, the mean a bar."""
+    """Skills at the end per condition: every seed a dot, the mean a bar, its interval a line."""
     for at, label in enumerate(labels):
         scores = results.final(label)
         found = statistics.mean(scores)
         axis.barh(at, found.estimate, color=styles[label][0], alpha=0.35, height=0.7)
         below = 0.14 * (np.arange(len(scores)) - (len(scores) - 1) / 2)  # so that equal ones show
         axis.plot(scores, at + below, "o", color=styles[label][0], markersize=4)
+        axis.plot((found.low, found.high), (at, at), color="black", linewidth=1.2)
         axis.annotate(
             f"{found.estimate:.1f}",
             (1.0, at),
@@ -185,7 +201,7 @@ def ends(
         )
     axis.set_yticks(range(len(labels)), labels, fontsize=8)
     axis.invert_yaxis()
-    axis.set_xlabel("skills at the end (dots: seeds)")
+    axis.set_xlabel("skills at the end (dots: seeds, lines: 95 %)")
     axis.set_xlim(0, 1.15 * max(r.n_available for label in labels for r in results.runs[label]))
 
 

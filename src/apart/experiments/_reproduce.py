@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import Any, NamedTuple
 
 from apart._config import Config
 from apart._errors import UserError
+from apart._version import __version__
 from apart.experiments import _draw, experiment
 from apart.experiments._board import Board, Say
 from apart.experiments._spec import (
     DETAILS,
     MISSED,
+    NOT_JUDGED,
     REPRODUCED,
     SKILLS,
     Condition,
@@ -33,6 +36,7 @@ from apart.worlds.grid import World
 
 _CURVE = ("env_steps", "n_effective")
 _MOST_ROWS = 80
+_MARKS = (1e6, 5e6, math.inf)  # environment steps that claims are about: these rows are kept
 Engine = Callable[[Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]]
 
 
@@ -96,7 +100,7 @@ def reproduce(
     engine: Engine = pool.run,
     say: Say = lambda text: print(text, flush=True),
 ) -> dict[str, Path]:
-    """Train what is missing, then write ID.json and ID.png per experiment; the pictures by id.
+    """Train what is missing; write ID.json and ID.png of an experiment as soon as it is complete.
 
     Raises:
         UserError: an unknown id or a wrong option; nothing was trained.
@@ -111,34 +115,48 @@ def reproduce(
     todo = sorted((r for r in runs.values() if not r.done), key=lambda r: r.seconds)
     cost = sum(run.seconds for run in todo)
     say(
-        f"{len(names)} experiments, {len(runs)} runs: {len(runs) - len(todo)} done, {len(todo)} to "
-        f"do, about {duration(cost / threads.cores())} on {threads.cores()} cores"
+        f"{names[0] if len(names) == 1 else f'{len(names)} experiments'}: {len(runs)} runs, "
+        f"{len(runs) - len(todo)} done, {len(todo)} to do, about "
+        f"{duration(cost / threads.cores())} on {threads.cores()} cores"
     )
+    pictures: dict[str, Path] = {}
+
+    def show() -> None:
+        for name, planned in plans.items():
+            if name not in pictures and all(r.done for group in planned.values() for r in group):
+                pictures[name] = _show(name, planned, folder, steps, say)
+
+    show()
     if todo:
         groups = {
             name: {run.folder for group in planned.values() for run in group}
             for name, planned in plans.items()
         }
-        _train(todo, groups, engine, say)
-    pictures = {}
-    for name, planned in plans.items():
-        spec = experiment(name)
-        results = Results(
-            {
-                label: [record_of(run, spec.keeps) for run in group]
-                for label, group in planned.items()
-            },
-            steps or spec.steps,
-        )
-        write_results(folder / f"{name}.json", results)
-        pictures[name] = draw(name, results, folder / f"{name}.png")
-        say(f"\n{table(name, results)}\n{pictures[name]}")
-    return pictures
+        _train(todo, groups, engine, say, show)
+    return {name: pictures[name] for name in plans}
+
+
+def _show(
+    name: str, planned: Mapping[str, Sequence[Run]], folder: Path, steps: int | None, say: Say
+) -> Path:
+    """Write, draw and print what a complete experiment found; its picture."""
+    spec = experiment(name)
+    runs = {label: [record_of(run, spec.keeps) for run in runs] for label, runs in planned.items()}
+    results = Results(runs, steps or spec.steps)
+    write_results(folder / f"{name}.json", results, spec)
+    picture = draw(name, results, folder / f"{name}.png")
+    say(f"\n{table(name, results)}\n{picture}")
+    return picture
 
 
 def _train(
-    todo: Sequence[Run], groups: Mapping[str, Collection[Path]], engine: Engine, say: Say
+    todo: Sequence[Run],
+    groups: Mapping[str, Collection[Path]],
+    engine: Engine,
+    say: Say,
+    show: Callable[[], None],
 ) -> None:
+    """Train ``todo``; ``show`` is called whenever one of them is done."""
     for run in todo:
         if not (run.folder / store.CONFIG).exists():
             with store.claim(run.folder, overwrite=False):
@@ -158,6 +176,7 @@ def _train(
                 f"{run.condition.label}, {run.config.world}, seed {run.config.seed}: "
                 f"{found.n_effective} of {found.n_available}",
             )
+            show()
 
         failures = engine({folder: pool.command(folder) for folder in runs}, watch)
     for path, failure in failures.items():
@@ -169,7 +188,8 @@ def record_of(run: Run, keeps: Collection[str] = ()) -> Record:
     loaded = store.load(run.folder)
     rows = loaded.metrics
     step = max(1, -(-len(rows) // _MOST_ROWS))
-    kept = [row for i, row in enumerate(rows) if i % step == 0 or i == len(rows) - 1]
+    marks = {max(i for i, row in enumerate(rows) if row["env_steps"] <= at) for at in _MARKS}
+    kept = [row for i, row in enumerate(rows) if i % step == 0 or i in marks]
     columns = [name for name in rows[0] if name in _CURVE or name in keeps]
     summary = loaded.summary
     first_seed = summary["seed"] == 0
@@ -217,9 +237,17 @@ def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def write_results(path: Path, results: Results) -> None:
+def _settings(spec: Experiment) -> dict[str, Any]:
+    """What was trained under each label, as JSON gives it back."""
+    conditions = {c.label: dataclasses.asdict(c) for c in spec.conditions}
+    settings: dict[str, Any] = json.loads(json.dumps(conditions))
+    return settings
+
+
+def write_results(path: Path, results: Results, spec: Experiment) -> None:
     """The stored form: JSON, read back by `read_results`."""
     files.make_folder(path.parent)
+    head = {"apart": __version__, "steps": results.steps, "conditions": _settings(spec)}
     parts = []
     for label, records in results.runs.items():
         lines = ",\n".join(
@@ -227,13 +255,24 @@ def write_results(path: Path, results: Results) -> None:
             for record in records
         )
         parts.append(f" {json.dumps(label)}: [\n{lines}\n ]")
-    text = f'{{"steps": {results.steps}, "runs": {{\n' + ",\n".join(parts) + "\n}}\n"
+    text = json.dumps(head)[:-1] + ', "runs": {\n' + ",\n".join(parts) + "\n}}\n"
     files.write_bytes(path, text.encode())
 
 
-def read_results(path: Path) -> Results:
-    """Results as they were stored."""
+def read_results(path: Path, spec: Experiment) -> Results:
+    """Results as they were stored.
+
+    Raises:
+        UserError: they were trained with other settings than ``spec`` says.
+    """
     stored = files.read_json(path)
+    wanted, had = _settings(spec), stored["conditions"]
+    for label in {**wanted, **had}:
+        if wanted.get(label) != had.get(label):
+            raise UserError(
+                f"{path}: '{label}' is {had.get(label)} there, {wanted.get(label)} in the "
+                f"experiment; make it again: apart reproduce {path.stem}"
+            )
     runs = {label: [Record(**r) for r in records] for label, records in stored["runs"].items()}
     return Results(runs, stored["steps"])
 
@@ -270,7 +309,9 @@ def judge(spec: Experiment, results: Results) -> list[Row]:
             why += f", after {results.steps / 1e6:g}M steps already"
         elif results.steps < claim.at:
             verdict = f"not judged below {claim.at / 1e6:g}M steps"
-            why = f"ours end at {results.steps / 1e6:g}M"
+            why = claim.why.get(NOT_JUDGED, f"ours end at {results.steps / 1e6:g}M")
+        if results.seeds < 2:
+            verdict, why = "not judged by one seed", "it has no interval"
         paper = f"{claim.paper} (a question of ours)" if claim.ours else claim.paper
         if claim.ours:
             verdict = _ANSWERS.get(verdict, verdict)
@@ -285,7 +326,9 @@ def table(name: str, results: Results) -> str:
     lines = [f"{name}: {spec.title} ({spec.source}), {results.steps / 1e6:g}M steps"]
     lines += [f"  {label:<{width}}  {spread(results.final(label))}" for label in results.runs]
     for row in judge(spec, results):
-        lines.append(f"  {row.verdict}: {row.claim}; paper: {row.paper}; ours: {row.ours}")
+        lines.append(
+            f"  {row.verdict}: {row.claim}; paper: {row.paper}; ours: {row.ours}; {row.why}"
+        )
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ CURVES: Final = 20_000_000  # of the stored runs that stand for them
 DETAILS, SKILLS = "details", "skills"
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 OPEN = "not judged: neither got there"
+NOT_JUDGED = "not judged"  # in `Claim.why`: why the runs are too short
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,11 @@ class Results(NamedTuple):
     steps: int
     until: float = math.inf  # a claim about 5M steps is judged there, however long the runs are
 
+    @property
+    def seeds(self) -> int:
+        """Of the condition that has fewest."""
+        return min(len(records) for records in self.runs.values())
+
     def final(self, label: str) -> list[float]:
         """Skills at the end (or at ``until``), per seed."""
         if self.until < self.steps:
@@ -90,7 +96,7 @@ def judged(ours: str, holds: object, rule: str) -> Finding:
     """What was measured, reproduced if the ``rule`` holds."""
     if holds:
         return Finding(ours, REPRODUCED, f"holds: {rule}")
-    return Finding(ours, MISSED, f"fails: {rule}")
+    return Finding(ours, MISSED, f"does not hold: {rule}")
 
 
 @dataclass(frozen=True)
@@ -182,13 +188,17 @@ def more(one: str, other: str) -> Callable[[Results], Finding]:
 
 
 def alike(labels: Sequence[str], within: float) -> Callable[[Results], Finding]:
-    """All means lie within so many skills of each other."""
+    """No two differ by more than so many skills, by the 95 % interval of their difference."""
 
     def check(results: Results) -> Finding:
-        means = {label: statistics.mean(results.final(label)).estimate for label in labels}
+        scores = {label: results.final(label) for label in labels}
+        means = {label: statistics.mean(found).estimate for label, found in scores.items()}
+        top, bottom = (pick(means, key=means.__getitem__) for pick in (max, min))
+        gap = statistics.difference(scores[top], scores[bottom])
         ours = ", ".join(f"{label} {mean:.1f}" for label, mean in means.items())
-        apart = max(means.values()) - min(means.values())
-        return judged(ours, apart <= within, f"within {within:g} skills of each other")
+        ours += f": {gap.estimate:.1f} [{gap.low:.1f}, {gap.high:.1f}] apart"
+        rule = f"the interval is within {within:g} skills"
+        return judged(ours, max(gap.high, -gap.low) <= within, rule)
 
     return check
 
@@ -210,6 +220,19 @@ def mean_is(
         scores = results.final(label)
         holds = compares(statistics.mean(scores).estimate, bound)
         return judged(spread(scores), holds, f"the mean is {_WORDS[compares]} {bound:g}")
+
+    return check
+
+
+def reaches(label: str, n: int) -> Callable[[Results], Finding]:
+    """Every seed has ``n`` skills at some evaluation; a shorter run that has them settles it."""
+
+    def check(results: Results) -> Finding:
+        first = results.first(label, n)
+        ours = spread(results.final(label))
+        if max(first) <= results.until:
+            ours += f", first {n} after {min(first) / 1e6:.1f}M to {max(first) / 1e6:.1f}M steps"
+        return judged(ours, max(first) <= results.until, f"every seed has {n} at some evaluation")
 
     return check
 
@@ -236,9 +259,9 @@ def sooner(one: str, other: str, share: float = 0.5) -> Callable[[Results], Find
         a, b = (statistics.median(results.first(label, n)) for label in (one, other))
         most = f"more than {results.steps / 1e6:g}M"
         words = [f"{x / 1e6:.2f}M" if math.isfinite(x) else most for x in (a, b)]
-        ours = f"{n:.0f} skills after {words[0]} against {words[1]} steps"
+        ours = f"{math.ceil(n)} skills after {words[0]} against {words[1]} steps"
         if math.isinf(min(a, b)):
-            return Finding(ours, OPEN, "")
+            return Finding(ours, OPEN, "the runs are too short")
         return judged(ours, a < b, "fewer steps by the medians over seeds")
 
     return check

@@ -8,6 +8,7 @@ import numpy as np
 
 from apart._types import FloatArray
 from apart.experiments import _draw
+from apart.experiments import _statistics as statistics
 from apart.experiments._spec import (
     CURVES,
     DETAILS,
@@ -34,11 +35,9 @@ def draw(results: Results) -> _draw.Figure:
             lines = np.array([detail["accuracy_per_step"] for detail in details])
             colour, dash = _draw.STYLES[method]
             t = np.arange(1, lines.shape[1] + 1)
-            axis.plot(t, 100 * lines.mean(0), color=colour, linestyle=dash, linewidth=1.6)
-            axis.fill_between(
-                t, 100 * lines.min(0), 100 * lines.max(0), color=colour, alpha=0.18, linewidth=0
-            )
-            ends.append((100 * float(lines[:, -1].mean()), words, colour))
+            middle = [statistics.interval([100 * scores]) for scores in lines.T]
+            _draw.band(axis, t, middle, colour, dash)
+            ends.append((middle[-1].estimate, words, colour))
         axis.set_ylim(0, 92)
         axis.set_xlim(1, lines.shape[1])
         _draw.label_ends(axis, ends)
@@ -51,9 +50,12 @@ def draw(results: Results) -> _draw.Figure:
 
 
 def accuracies(results: Results, method: str) -> FloatArray:
-    """[seed, moment, step] in percent, at both moments of the figure."""
-    details = [record.details[1:] for record in results.runs[method]]
-    return 100 * np.array([[d["accuracy_per_step"] for d in both] for both in details])
+    """[seed, moment, step] in percent: nearest to 5M steps, and at the end."""
+    lines = []
+    for record in results.runs[method]:
+        early = min(record.details, key=lambda detail: abs(detail["env_steps"] - 5e6))
+        lines.append([d["accuracy_per_step"] for d in (early, record.details[-1])])
+    return 100 * np.array(lines)
 
 
 def never_above(method: str, bound: float) -> Callable[[Results], Finding]:

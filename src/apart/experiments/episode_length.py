@@ -9,8 +9,8 @@ from apart.experiments._spec import Claim, Condition, Experiment, judged, more, 
 
 LENGTHS = (20, 40, 50)
 UPDATES = {
-    "not reproduced": "one update per episode: in the same number of steps, episodes half as long "
-    "make twice as many updates"
+    "not reproduced": "probably the updates: with one per episode, shorter episodes make more of "
+    "them in as many steps"
 }
 
 

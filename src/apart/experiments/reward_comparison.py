@@ -14,16 +14,16 @@ SAME = "the loss has the same beta: the posterior that is learnt is the same wha
 STYLES = {
     "APART": _draw.STYLES["apart"],
     "AP average": _draw.STYLES["ap_average"],
-    "tuned VIC, beta 10": ("#d55e00", "-"),
+    "tuned VIC, beta 10": _draw.STYLES["tuned_vic"],
     "tuned VIC, beta 1": ("#d55e00", "--"),
     "tuned VIC, beta 0.1": ("#d55e00", ":"),
     "VIC": _draw.STYLES["vic"],
 }
 
 
-def smooth(values: FloatArray, sigma: float = 5.0) -> FloatArray:
-    """A Gaussian mean over neighbours, its weights renewed at the edges."""
-    at = np.arange(len(values))
+def smooth(x: FloatArray, values: FloatArray, sigma: float = 5.0) -> FloatArray:
+    """A Gaussian mean over neighbours, its weights renewed at the edges; sigma in usual gaps."""
+    at = x / np.median(np.diff(x))
     weight = np.exp(-0.5 * ((at[:, None] - at) / sigma) ** 2)
     found: FloatArray = weight @ values / weight.sum(1)
     return found
@@ -37,18 +37,16 @@ def draw(results: Results) -> _draw.Figure:
         for label, (colour, dash) in STYLES.items():
             if label == "VIC" and not with_vic:
                 continue
-            seeds = [smooth(np.array(r.curve["mean_last_reward"])) for r in results.runs[label]]
-            x = np.array(results.runs[label][0].curve["env_steps"]) / 1e6
+            records = results.runs[label]
+            x = np.array(records[0].curve["env_steps"]) / 1e6
+            seeds = [smooth(x, np.array(r.curve["mean_last_reward"])) for r in records]
             means = [statistics.mean(column) for column in np.transpose(seeds).tolist()]
-            line = [mean.estimate for mean in means]
-            axis.plot(x, line, color=colour, linestyle=dash, linewidth=1.6)
-            low, high = [mean.low for mean in means], [mean.high for mean in means]
-            axis.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
-            ends.append((line[-1], label, colour))
-        axis.set_xlim(left=0)
+            _draw.band(axis, x, means, colour, dash)
+            ends.append((means[-1].estimate, label, colour))
+        axis.set_xlim(0, x[-1])
         axis.set_xlabel("environment steps, millions")
         _draw.label_ends(axis, ends)
-    axes[0].set_ylabel("mean reward at the last step (raw)")
+    axes[0].set_ylabel("mean last reward, smoothed")
     made.tight_layout()
     return made
 
@@ -114,7 +112,8 @@ EXPERIMENT = Experiment(
             {"not reproduced": f"{SAME}; with fewer skills than APART it stays lower"},
         ),
         Claim(
-            "the larger beta, the more probability the right skill has at the last step (by 10 %)",
+            "the larger beta, the more probability the right skill has at the last step (by 10 %, "
+            "our measure of how concentrated it is)",
             "more concentrated for 10",
             concentrates,
             {"not reproduced": SAME},

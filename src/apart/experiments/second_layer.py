@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from apart.experiments._spec import REPRODUCED, Claim, Condition, Experiment, alike
+from apart.experiments._spec import MISSED, REPRODUCED, Claim, Condition, Experiment, alike
 
-SMALL = "more than chance, but small beside the 60 to 70 that all pairs find more"
 LAYER = {"discriminator_network": "mlp", "hidden": (2300,)}
 
 
@@ -19,11 +18,14 @@ EXPERIMENT = Experiment(
     ],
     claims=[
         Claim(
-            f"a second layer changes little ({name}; within 5 skills)",
+            f"a second layer changes little ({name}; within 4 skills)",
             "no significant change",
-            alike([f"{name}, one layer", f"{name}, two layers"], 5),
-            {REPRODUCED: f"{change}: {SMALL}"},
+            alike([f"{name}, one layer", f"{name}, two layers"], 4),
+            {
+                REPRODUCED: "small beside the 60 to 70 that all pairs find more",
+                MISSED: "a few fewer, by more than chance: more weights do not help, as it says",
+            },
         )
-        for name, change in (("OvA", "a few fewer"), ("OvA + ART", "one or two more"))
+        for name in ("OvA", "OvA + ART")
     ],
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import operator
-
 from apart.experiments import _draw
 from apart.experiments._spec import (
     CURVES,
@@ -15,8 +13,8 @@ from apart.experiments._spec import (
     Experiment,
     Results,
     alike,
-    mean_is,
     more,
+    reaches,
     sooner,
 )
 
@@ -57,7 +55,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"tuned VIC finds all skills in {w}",
                 f"all (150M){words}",
-                mean_is(f"tuned_vic {w}", operator.ge, n),
+                reaches(f"tuned_vic {w}", n),
                 at=LONG,
                 early=REPRODUCED,
             )
