@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pytest
 
 from apart import experiments
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart.cli import main
 from apart.experiments import _draw, _spec, readings, reward_table
 from apart.experiments import _reproduce as reproduce
@@ -322,6 +322,18 @@ def test_a_reproduction_trains_what_is_missing_and_only_that(tmp_path, capsys, m
     with pytest.raises(UserError, match="no luck"):
         reproduce.reproduce(["tiny"], tmp_path, engine=notes, **options)
     assert asked == [broken.folder]
+
+
+def test_a_stopped_reproduction_says_how_to_go_on(tmp_path, monkeypatch):
+    spec = Experiment("tiny", "nowhere", [Condition("a", "diayn")])
+    monkeypatch.setattr(reproduce, "experiment", lambda name: spec)
+
+    def stops(commands, watch):
+        raise RunInterrupted("stopped", 15)
+
+    with pytest.raises(RunInterrupted, match="stopped; the same command goes on") as stop:
+        reproduce.reproduce(["tiny"], tmp_path, seeds=1, steps=80, engine=stops)
+    assert stop.value.signal_number == 15
 
 
 def test_an_experiment_is_shown_when_its_last_run_ends(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apart._config import Config
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart._version import __version__
 from apart.experiments import _draw, experiment
 from apart.experiments._board import Board, Say
@@ -178,7 +178,10 @@ def _train(
             )
             show()
 
-        failures = engine({folder: pool.command(folder) for folder in runs}, watch)
+        try:
+            failures = engine({folder: pool.command(folder) for folder in runs}, watch)
+        except RunInterrupted as stop:
+            raise RunInterrupted(f"{stop}; the same command goes on", stop.signal_number) from None
     for path, failure in failures.items():
         raise failure.error(path)
 
