@@ -142,6 +142,8 @@ def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
         textcoords="offset points",
         fontsize=7.5,
         color=GREY,
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
+        zorder=5,
     )
 
 
