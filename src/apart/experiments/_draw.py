@@ -131,19 +131,17 @@ def spaced(values: Sequence[float], gap: float) -> list[float]:
     return [mean + index * gap for index, mean in enumerate(shared)]
 
 
-def level(axis: Axes, y: float, text: str, dash: str = "--") -> None:
-    """A reference line with its name on it, right of where curves rise."""
+def level(axis: Axes, y: float, text: str, dash: str = "--", at: float = 0.25) -> None:
+    """A reference line with its name on it, ``at`` a share of the width: where no curve is."""
     axis.axhline(y, color=GREY, linewidth=0.9, linestyle=dash)
     axis.annotate(
         text,
-        (0.25, y),
+        (at, y),
         xycoords=("axes fraction", "data"),
         xytext=(0, 2),
         textcoords="offset points",
         fontsize=7.5,
         color=GREY,
-        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.85, "pad": 0.6},
-        zorder=5,
     )
 
 

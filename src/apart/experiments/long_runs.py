@@ -33,7 +33,10 @@ BASELINES = ("diayn", "vic")
 
 def draw(results: Results) -> _draw.Figure:
     """One panel."""
-    return _draw.by_world(results, ("four_rooms",), METHODS, walk=True)
+    made = _draw.by_world(results, ("four_rooms",), METHODS)
+    walk = results.runs["vic four_rooms"][0].n_random_walk
+    _draw.level(made.axes[0], walk, "random walk", ":", at=0.02)
+    return made
 
 
 def never_above(label: str, bound: float) -> Callable[[Results], Finding]:
