@@ -15,7 +15,7 @@ import pytest
 from apart import experiments
 from apart._errors import RunInterrupted, UserError
 from apart.cli import main
-from apart.experiments import _draw, _spec, readings, reward_table
+from apart.experiments import _draw, _spec, accuracy_per_step, readings, reward_table
 from apart.experiments import _reproduce as reproduce
 from apart.experiments._board import Board
 from apart.experiments._spec import Claim, Condition, Experiment, Finding, Record, Results
@@ -389,6 +389,31 @@ def test_the_readings_that_are_said_to_be_near_are():
             if _spec.value(f"{reading}: {label}", paper, std)(results).verdict == "reproduced"
         ]
         assert near == list(named), label
+
+
+@pytest.mark.parametrize("steps", [80, 5_000_000, 20_000_000])
+def test_few_rows_are_kept_and_those_that_claims_are_about(steps):
+    every = min(25_000, steps)
+    rows = [{"env_steps": float(at)} for at in range(0, steps + 1, every)]
+    kept = [row["env_steps"] for row in reproduce.thinned(rows)]
+    assert len(kept) <= 83
+    assert kept == sorted(set(kept))
+    assert {0.0, float(steps)} <= set(kept)
+    assert {at for at in (1e6, 5e6) if at <= steps} <= set(kept)
+
+
+def test_accuracy_at_5m_is_that_of_5m_however_long_the_run():
+    """Kept are start, middle and end: of 5M steps the end is meant, of 20M the middle."""
+
+    def record(*moments):
+        base = fake(Condition("apart", "apart"), 0)
+        details = [{"env_steps": at, "accuracy_per_step": [at / 1e8]} for at in moments]
+        return dataclasses.replace(base, details=details)
+
+    for moments, expected in (((0, 1.25e6, 5e6), (5, 5)), ((0, 5e6, 20e6), (5, 20))):
+        results = Results({"apart": [record(*moments)]}, int(moments[-1]))
+        found = accuracy_per_step.accuracies(results, "apart")
+        assert found[0, :, 0].tolist() == pytest.approx(expected)
 
 
 def test_one_seed_decides_nothing():

@@ -81,11 +81,10 @@ class Board:
 
     def _left(self) -> str:
         """At the speed so far, of what was trained here; as guessed before anything was."""
-        shares = {folder: self._share[folder] for folder in self._cost}
-        left = sum((1.0 - share) * self._cost[folder] for folder, share in shares.items())
+        left = sum((1.0 - share) * self._cost[folder] for folder, share in self._share.items())
         made = sum(
             (share - self._before.get(folder, 0.0)) * self._cost[folder]
-            for folder, share in shares.items()
+            for folder, share in self._share.items()
         )
         return duration(left / max(made, 1e-9) * (time.monotonic() - self._began))
 

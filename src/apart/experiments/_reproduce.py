@@ -186,13 +186,18 @@ def _train(
         raise failure.error(path)
 
 
+def thinned(rows: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
+    """Evenly many of the rows of metrics.csv, and those that claims are about."""
+    step = max(1, -(-len(rows) // _MOST_ROWS))
+    marks = {max(i for i, row in enumerate(rows) if row["env_steps"] <= at) for at in _MARKS}
+    return [row for i, row in enumerate(rows) if i % step == 0 or i in marks]
+
+
 def record_of(run: Run, keeps: Collection[str] = ()) -> Record:
     """What is kept of a finished run, with what its experiment ``keeps`` beside."""
     loaded = store.load(run.folder)
     rows = loaded.metrics
-    step = max(1, -(-len(rows) // _MOST_ROWS))
-    marks = {max(i for i, row in enumerate(rows) if row["env_steps"] <= at) for at in _MARKS}
-    kept = [row for i, row in enumerate(rows) if i % step == 0 or i in marks]
+    kept = thinned(rows)
     columns = [name for name in rows[0] if name in _CURVE or name in keeps]
     summary = loaded.summary
     first_seed = summary["seed"] == 0

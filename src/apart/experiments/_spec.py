@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORLDS: Final = ("four_rooms", "empty", "u_maze")
+NAMES: Final = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC", "tuned_vic": "tuned VIC"}
 LONG: Final = 150_000_000  # environment steps of the paper's longest runs
 CURVES: Final = 20_000_000  # of the stored runs that stand for them
 DETAILS, SKILLS = "details", "skills"

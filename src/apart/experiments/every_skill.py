@@ -10,6 +10,7 @@ import numpy as np
 from apart.experiments import _draw
 from apart.experiments._spec import (
     CURVES,
+    NAMES,
     SKILLS,
     Claim,
     Condition,
@@ -24,7 +25,7 @@ from apart.worlds import grid
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-METHODS = {"apart": "APART", "vic": "VIC", "diayn": "DIAYN"}
+METHODS = {m: NAMES[m] for m in ("apart", "vic", "diayn")}
 SHOWN = ("four_rooms", "empty")
 ACROSS = 10
 

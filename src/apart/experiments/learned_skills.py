@@ -12,6 +12,7 @@ from apart.experiments._spec import (
     CURVES,
     LONG,
     MISSED,
+    NAMES,
     REPRODUCED,
     WORLDS,
     Claim,
@@ -25,7 +26,7 @@ from apart.experiments._spec import (
     reaches,
 )
 
-METHODS = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC"}
+METHODS = {m: NAMES[m] for m in ("apart", "diayn", "vic")}
 # world -> what the paper says of DIAYN and VIC, the bound, steps (four_rooms: `long_runs`)
 BASELINES = {
     "empty": ("fewer than 60 (converged)", (lt, 60), LONG),

@@ -12,6 +12,7 @@ from apart.experiments._spec import (
     DETAILS,
     LONG,
     MISSED,
+    NAMES,
     REPRODUCED,
     Claim,
     Condition,
@@ -27,7 +28,7 @@ from apart.experiments.states_reached import reached
 from apart.experiments.tuned_vic import OPTIMISM
 from apart.worlds import grid
 
-METHODS = {"diayn": "DIAYN", "vic": "VIC", "tuned_vic": "tuned VIC"}
+METHODS = {m: NAMES[m] for m in ("diayn", "vic", "tuned_vic")}
 BASELINES = ("diayn", "vic")
 
 

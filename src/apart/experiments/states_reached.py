@@ -70,7 +70,7 @@ def draw(results: Results) -> _draw.Figure:
     return made
 
 
-def reaches(method: str, world_name: str, all_of_them: bool) -> Callable[[Results], Finding]:
+def covers(method: str, world_name: str, all_of_them: bool) -> Callable[[Results], Finding]:
     """Whether the skills visit every state at the end, in every seed (or in none)."""
 
     def check(results: Results) -> Finding:
@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"APART reaches all states of {w}",
                 "all (150M)",
-                reaches("apart", w, True),
+                covers("apart", w, True),
                 at=LONG,
                 early=REPRODUCED,
             )
@@ -108,7 +108,7 @@ EXPERIMENT = Experiment(
             Claim(
                 f"{METHODS[m]} does not reach all states of the empty room",
                 "not all (150M)",
-                reaches(m, "empty", False),
+                covers(m, "empty", False),
                 at=LONG,
                 early=MISSED,
             )

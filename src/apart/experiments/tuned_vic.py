@@ -6,6 +6,7 @@ from apart.experiments import _draw
 from apart.experiments._spec import (
     CURVES,
     LONG,
+    NAMES,
     REPRODUCED,
     WORLDS,
     Claim,
@@ -23,7 +24,7 @@ ALL = {
     "empty": (100, ""),
     "u_maze": (72, ", but more than 50 for APART"),
 }
-METHODS = {"apart": "APART", "tuned_vic": "tuned VIC", "vic": "VIC"}
+METHODS = {m: NAMES[m] for m in ("apart", "tuned_vic", "vic")}
 METHOD_OF = {words: method for method, words in METHODS.items()}
 OPTIMISM = (
     "a posterior is never negative: known cells look better than unknown ones unless Q starts high "
