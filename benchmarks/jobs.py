@@ -12,19 +12,19 @@ import time
 from pathlib import Path
 from typing import Any
 
-from apart.runs import store
+from apart.runs import folder as run_folder
 
 Job = dict[str, Any]  # world, method, id (a folder's name), and options of the configuration
 
 
-def run(jobs: list[Job], folder: Path, long: bool = False) -> dict[str, store.Run]:
+def run(jobs: list[Job], folder: Path, long: bool = False) -> dict[str, run_folder.Run]:
     """Train every job below ``folder``; the finished runs by id.
 
     Seeds of one program go to one worker, which compiles it once; ``long`` runs are dealt out one
     by one, so that both cores are busy to the end.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    todo = [job for job in jobs if not (folder / job["id"] / store.SUMMARY).exists()]
+    todo = [job for job in jobs if not (folder / job["id"] / run_folder.SUMMARY).exists()]
     groups = [[job] for job in todo] if long else list(_groups(todo).values())
     cores = len(os.sched_getaffinity(0))
     began = time.monotonic()
@@ -39,7 +39,7 @@ def run(jobs: list[Job], folder: Path, long: bool = False) -> dict[str, store.Ru
         raise SystemExit(f"{len(failed)} of {len(workers)} workers failed")
     if todo:
         print(f"{len(todo)} runs in {time.monotonic() - began:.0f} s on {cores} cores", flush=True)
-    return {job["id"]: store.load(folder / job["id"]) for job in jobs}
+    return {job["id"]: run_folder.load(folder / job["id"]) for job in jobs}
 
 
 def _groups(jobs: list[Job]) -> dict[str, list[Job]]:
@@ -58,7 +58,7 @@ def work(folder: Path, jobs: list[Job]) -> None:
         options = dict(job)
         out = folder / options.pop("id")
         done = apart.train(options.pop("world"), out=out, overwrite=True, **options)
-        for checkpoint in (out / store.CHECKPOINTS).glob("*.safetensors"):
+        for checkpoint in (out / run_folder.CHECKPOINTS).glob("*.safetensors"):
             checkpoint.unlink()  # a study keeps results, not states
         print(f"{out.name}: {done.n_effective} of {done.n_available}", flush=True)
 

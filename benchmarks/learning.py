@@ -15,7 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from apart.runs import store
+from apart.runs import folder as run_folder
 
 STORED = Path(__file__).parent.parent / "results" / "learning.json"
 MARKS = (500_000, 1_000_000, 2_500_000, 5_000_000)
@@ -29,16 +29,16 @@ PAPER = {  # four rooms at 5M steps: the paper's reward table
 }
 
 
-def train(method: str, steps: int, seeds: int, folder: Path) -> list[store.Run]:
+def train(method: str, steps: int, seeds: int, folder: Path) -> list[run_folder.Run]:
     out = folder / f"{method}-{steps}"
-    if not (out / store.SUMMARY).exists():
+    if not (out / run_folder.SUMMARY).exists():
         command = [sys.executable, "-m", "apart", "train", "four_rooms", "--method", method]
         command += ["--steps", str(steps), "--seeds", str(seeds), "--out", str(out)]
         subprocess.run([*command, "--overwrite", "--no-draw"], check=True)
-    return [store.load(path) for path in sorted(out.glob("seed-*"))]
+    return [run_folder.load(path) for path in sorted(out.glob("seed-*"))]
 
 
-def at(run: store.Run, mark: int) -> int:
+def at(run: run_folder.Run, mark: int) -> int:
     return int([row["n_effective"] for row in run.metrics if row["env_steps"] <= mark][-1])
 
 

@@ -14,9 +14,9 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
-from apart import experiments
-from apart.experiments import _reproduce as reproduce
-from apart.experiments._spec import Results
+from apart import paper as experiments
+from apart.paper import _reproduce as reproduce
+from apart.paper._spec import Results
 
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "results" / "reproduce"

@@ -26,9 +26,9 @@ KINDS = {
 }
 OURS = """
 import json
-from apart.training import threads
+from apart.running import threads
 threads.use(threads.cores())
-from apart.bench import Case, measure
+from apart.running.bench import Case, measure
 print(json.dumps(measure(Case("", "four_rooms", "diayn", {options!r}), {seconds}, 1)))
 """
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import jobs
 
-from apart.experiments.pixels import IMAGES
+from apart.paper.pixels import IMAGES
 
 ROOT = Path(__file__).parent.parent
 LEARNING: dict[str, dict[str, Any]] = {

@@ -20,7 +20,7 @@ from typing import Any
 
 import jobs
 
-from apart.runs import store
+from apart.runs import folder as run_folder
 from apart.worlds import grid
 from apart.worlds.gallery import GALLERY
 
@@ -37,7 +37,7 @@ def keep(study: str, value: Any) -> None:
     (RESULTS / f"plus-{study}.json").write_text(json.dumps(value, indent=1) + "\n")
 
 
-def brief(run: store.Run) -> dict[str, Any]:
+def brief(run: run_folder.Run) -> dict[str, Any]:
     names = ("world", "method", "seed", "n_effective", "n_available", "first_full_at", "env_steps")
     return {name: run.summary[name] for name in names}
 

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any, Final
 
-from apart.training import threads
+from apart.running import threads
 
 threads.use(1)  # before JAX starts
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import jax.numpy as jnp
 
 import apart
+from apart.running import run as host
 from apart.settings import resolve
-from apart.training import run as host
 from apart.training.chunk import program
 from apart.training.state import hyper_of
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import learning
 
-from apart import experiments
-from apart.experiments import _reproduce as reproduce
+from apart import paper as experiments
+from apart.paper import _reproduce as reproduce
 
 ROOT = Path(__file__).parent.parent
 PAGES = (

@@ -27,8 +27,9 @@ from typing import Any
 from safetensors.numpy import load_file
 
 import apart
-from apart.runs import checkpoint, store
-from apart.training import pool
+from apart.running import pool
+from apart.runs import checkpoint
+from apart.runs import folder as run_folder
 
 RESULTS = Path(__file__).parents[1] / "results" / "torture.json"
 MAP = "S..\n.#.\n..."
@@ -53,30 +54,30 @@ CACHE = {
 
 def ending(path: Path) -> dict[str, Any]:
     """Everything that must be equal: all but the clock."""
-    newest = checkpoint.manifests(path / store.CHECKPOINTS)[-1]
+    newest = checkpoint.manifests(path / run_folder.CHECKPOINTS)[-1]
     arrays = load_file(newest.with_suffix(".safetensors"))
-    with (path / store.METRICS).open(newline="") as file:
+    with (path / run_folder.METRICS).open(newline="") as file:
         rows = [{k: v for k, v in r.items() if k != "wall_seconds"} for r in csv.DictReader(file)]
     return {
         "iteration": newest.name,
         "arrays": {name: value.tobytes() for name, value in arrays.items()},
         "metrics": rows,
-        "details": (path / store.DETAILS).read_bytes(),
-        "skills": (path / store.SKILLS).read_bytes(),
-        "config": (path / store.CONFIG).read_bytes(),
-        "first_full_at": json.loads((path / store.SUMMARY).read_text())["first_full_at"],
+        "details": (path / run_folder.DETAILS).read_bytes(),
+        "skills": (path / run_folder.SKILLS).read_bytes(),
+        "config": (path / run_folder.CONFIG).read_bytes(),
+        "first_full_at": json.loads((path / run_folder.SUMMARY).read_text())["first_full_at"],
     }
 
 
 def endings(path: Path) -> list[dict[str, Any]]:
     """Of a run, or of every run of a set."""
-    return [ending(folder) for folder in store.seed_folders(path) or [path]]
+    return [ending(folder) for folder in run_folder.seed_folders(path) or [path]]
 
 
 def begin_or_go_on(path: Path, options: dict[str, Any]) -> None:
-    if (path / store.CONFIG).exists():
+    if (path / run_folder.CONFIG).exists():
         apart.resume(path, warn=lambda line: None)
-    elif store.seed_folders(path):
+    elif run_folder.seed_folders(path):
         apart.resume_seeds(path)
     elif "seeds" in options:
         map_file = path.parent / "ring.txt"  # its name is part of the configuration
@@ -92,7 +93,7 @@ def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
         mine = [sys.executable, __file__, "--child"]
         pool.command = lambda folder, *more: [*mine, str(folder), "{}", str(at), phase]
     else:
-        from apart.training import run as host
+        from apart.running import run as host
 
         host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
         _die_at(at, phase)
@@ -166,7 +167,7 @@ def main() -> None:
                 case, n = rng.choice(list(CASES)), n + 1
                 path = Path(folder) / f"{case}-{number}-{n}"
                 deaths = 0
-                while not (path / store.SUMMARY).exists():
+                while not (path / run_folder.SUMMARY).exists():
                     deaths += kill_once(path, {**SMALL, **CASES[case]}, rng)
                 same = endings(path) == whole[case]
                 with told:

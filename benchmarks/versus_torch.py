@@ -20,9 +20,9 @@ HERE = Path(__file__).parent
 STORED = HERE.parent / "results" / "versus_torch.json"
 OURS = """
 import json
-from apart.training import threads
+from apart.running import threads
 threads.use(threads.cores())
-from apart.bench import Case, measure
+from apart.running.bench import Case, measure
 print(json.dumps(measure(Case("apart", "four_rooms", "apart", {}), 3.0, 2)))
 """
 FORMS = ("code_matrix", "gathered", "tuned")

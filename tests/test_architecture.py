@@ -11,19 +11,19 @@ import pytest
 
 SOURCE = Path(__file__).parent.parent / "src" / "apart"
 BASE = {"_config", "_types", "_errors", "_lazy", "_version"}
-SIBLINGS = {"worlds", "objective", "learner", "runs", "methods"}
+PARTS = {"worlds", "objective", "learner", "methods"}
 MAY_IMPORT = {
-    **dict.fromkeys(SIBLINGS, BASE),
+    **dict.fromkeys(PARTS, BASE),
     **{room: {"_errors"} for room in BASE},
-    "settings": BASE | {"worlds", "objective", "learner", "methods"},
-    "training": BASE | SIBLINGS | {"settings", "progress"},
+    "settings": BASE | PARTS,
+    "runs": BASE | {"worlds", "settings"},
+    "training": BASE | PARTS,
+    "running": BASE | {"worlds", "settings", "training", "runs"},
     "report": BASE | {"runs"},
-    "experiments": BASE | {"runs", "worlds", "settings", "progress", "training"},
-    "progress": BASE,
-    "bench": BASE | {"settings", "training", "worlds", "runs"},
-    "cli": BASE | {"settings", "training", "report", "progress", "runs", "bench", "experiments"},
+    "paper": BASE | {"worlds", "settings", "runs", "running", "report"},
+    "cli": BASE | {"settings", "runs", "running", "report", "paper"},
     "__main__": {"cli"},
-    "__init__": BASE | SIBLINGS | {"training"},
+    "__init__": BASE | {"methods", "worlds", "runs", "running"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -51,7 +51,7 @@ def test_imports_go_one_way(path):
 
 
 def test_the_command_line_starts_without_jax():
-    code = "import sys, apart, apart.cli, apart.training.seeds; sys.exit('jax' in sys.modules)"
+    code = "import sys, apart, apart.cli, apart.running.seeds; sys.exit('jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -59,7 +59,7 @@ def test_there_is_one_door_to_the_disk():
     """Runs are written by runs/files.py and held by runs/lock.py; others ask them."""
     doors = {"write_text", "write_bytes", "mkdir", "unlink", "rmdir", "rename", "touch", "savefig"}
     doors |= {"rmtree", "fsync", "open", "truncate", "ftruncate", "symlink_to"}
-    may = {"runs/files.py", "runs/lock.py", "worlds/grid.py", "cli.py"}  # maps, /dev/null
+    may = {"runs/files.py", "runs/lock.py", "worlds/grid.py", "cli/__init__.py"}  # maps, /dev/null
     for path in FILES:
         if str(path.relative_to(SOURCE)) in may:
             continue

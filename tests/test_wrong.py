@@ -14,13 +14,13 @@ from conftest import NIGHTLY
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from apart import experiments
+from apart import paper as experiments
 from apart._config import SPECS, TYPES, flag
 from apart.cli import main
+from apart.running import pool
+from apart.running import run as host
 from apart.runs.lock import Lock
 from apart.settings import CHOICES
-from apart.training import pool
-from apart.training import run as host
 
 COMMANDS = ("train", "resume", "list", "reproduce", "bench")
 NOT_NUMBERS = (

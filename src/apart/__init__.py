@@ -13,24 +13,24 @@ from apart._version import __version__
 
 if TYPE_CHECKING:
     from apart.methods import METHODS as methods
-    from apart.runs.store import Run, Skill, load
-    from apart.training.run import resume, train
-    from apart.training.seeds import resume_seeds, train_seeds
+    from apart.running.run import resume, train
+    from apart.running.seeds import resume_seeds, train_seeds
+    from apart.runs.folder import Run, Skill, load
     from apart.worlds.grid import World
     from apart.worlds.grid import parse as parse_map
     from apart.worlds.layouts import LAYOUTS as worlds
 
 _PLACES = {
-    "Run": ("apart.runs.store", "Run"),
-    "Skill": ("apart.runs.store", "Skill"),
+    "Run": ("apart.runs.folder", "Run"),
+    "Skill": ("apart.runs.folder", "Skill"),
     "World": ("apart.worlds.grid", "World"),
-    "load": ("apart.runs.store", "load"),
+    "load": ("apart.runs.folder", "load"),
     "methods": ("apart.methods", "METHODS"),
     "parse_map": ("apart.worlds.grid", "parse"),
-    "resume": ("apart.training.run", "resume"),
-    "resume_seeds": ("apart.training.seeds", "resume_seeds"),
-    "train": ("apart.training.run", "train"),
-    "train_seeds": ("apart.training.seeds", "train_seeds"),
+    "resume": ("apart.running.run", "resume"),
+    "resume_seeds": ("apart.running.seeds", "resume_seeds"),
+    "train": ("apart.running.run", "train"),
+    "train_seeds": ("apart.running.seeds", "train_seeds"),
     "worlds": ("apart.worlds.layouts", "LAYOUTS"),
 }
 

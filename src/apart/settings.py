@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from apart._config import SPECS, Config, check_value, flag
 from apart._errors import UserError, unknown
-from apart.learner.stores import NETWORKS
+from apart.learner.approximators import NETWORKS
 from apart.methods import METHODS
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS

@@ -11,8 +11,8 @@ import pytest
 
 from apart.learner import stores
 from apart.learner.adam import Fitted
+from apart.learner.approximators import NETWORKS
 from apart.learner.convolution import convolve
-from apart.learner.stores import NETWORKS
 from apart.settings import resolve
 from apart.training.state import hyper_of
 from apart.training.update import Learner

@@ -15,8 +15,9 @@ from torture import ending
 import apart
 from apart._errors import UserError
 from apart.cli import main
-from apart.runs import checkpoint, store
-from apart.training import run as host
+from apart.running import run as host
+from apart.runs import checkpoint
+from apart.runs import folder as run_folder
 
 OLD = {"a": np.arange(300.0), "b": np.array(1, np.int32)}
 NEW = {"a": np.arange(300.0) + 7, "b": np.array(2, np.int32)}
@@ -87,7 +88,7 @@ def whole(tmp_path_factory):
 
 
 def begin_or_go_on(path):
-    if (path / store.CONFIG).exists():
+    if (path / run_folder.CONFIG).exists():
         return apart.resume(path, warn=lambda line: None)
     return apart.train(WORLD, out=path, overwrite=True, **OPTIONS)
 
@@ -112,7 +113,7 @@ def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, w
         try:
             with Disk(around, at, fault):
                 begin_or_go_on(path)
-            assert (path / store.SUMMARY).exists()
+            assert (path / run_folder.SUMMARY).exists()
         except Died:
             assert fault in DEATHS
         except UserError as error:

@@ -24,10 +24,11 @@ from torture import ending
 
 import apart
 from apart._errors import NonFinite, RunInterrupted, UserError
-from apart.runs import checkpoint, store
+from apart.running import run as host
+from apart.runs import checkpoint
+from apart.runs import folder as run_folder
+from apart.runs import plan as setup
 from apart.runs.lock import Lock
-from apart.training import run as host
-from apart.training import setup
 
 WORLD = apart.parse_map("S..\n.#.\n...", "ring")
 OPTIONS = {"steps": 400, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 36}
@@ -87,7 +88,7 @@ def bases(tmp_path_factory):
     for name in ("finished", "other-finished"):
         shutil.copytree(root / {"finished": "stopped"}.get(name, "other"), root / name)
         apart.resume(root / name)
-    assert len(checkpoint.manifests(root / "stopped" / store.CHECKPOINTS)) == 2
+    assert len(checkpoint.manifests(root / "stopped" / run_folder.CHECKPOINTS)) == 2
     return root
 
 
@@ -109,8 +110,8 @@ def good_states(folder):
     copy = folder.with_name(f"{folder.name} again")
     shutil.copytree(folder, copy)
     found = [read(copy)[0]]
-    (copy / store.SUMMARY).unlink(missing_ok=True)
-    for manifest in reversed(checkpoint.manifests(copy / store.CHECKPOINTS)):
+    (copy / run_folder.SUMMARY).unlink(missing_ok=True)
+    for manifest in reversed(checkpoint.manifests(copy / run_folder.CHECKPOINTS)):
         found.append(read(copy)[0])
         checkpoint.remove(manifest)
     found.append(read(copy)[0])
@@ -237,20 +238,26 @@ def test_the_guard_sees_what_it_must(tmp_path):
 
 
 def test_a_finished_run_that_was_changed_is_refused_when_it_is_read(bases, tmp_path):
-    for name in (store.SUMMARY, store.SKILLS, store.METRICS, store.DETAILS, store.CONFIG):
+    for name in (
+        run_folder.SUMMARY,
+        run_folder.SKILLS,
+        run_folder.METRICS,
+        run_folder.DETAILS,
+        run_folder.CONFIG,
+    ):
         folder = tmp_path / name
         shutil.copytree(bases / "finished", folder)
         data = (folder / name).read_bytes()
         (folder / name).write_bytes(data.replace(b"1", b"2", 1))
         with pytest.raises(UserError, match="does not match its checksum"):
             everything(folder)
-    other = bases / "other-finished" / store.SUMMARY
+    other = bases / "other-finished" / run_folder.SUMMARY
     shutil.copytree(bases / "finished", tmp_path / "swapped")
-    shutil.copy(other, tmp_path / "swapped" / store.SUMMARY)
+    shutil.copy(other, tmp_path / "swapped" / run_folder.SUMMARY)
     with pytest.raises(UserError, match=r"summary.json: of another configuration"):
         everything(tmp_path / "swapped")
-    shutil.copy(bases / "finished" / store.SUMMARY, tmp_path / "swapped")
-    shutil.copy(other.with_name(store.SKILLS), tmp_path / "swapped")
+    shutil.copy(bases / "finished" / run_folder.SUMMARY, tmp_path / "swapped")
+    shutil.copy(other.with_name(run_folder.SKILLS), tmp_path / "swapped")
     with pytest.raises(UserError, match=r"skills.json: of another configuration"):
         everything(tmp_path / "swapped")
 

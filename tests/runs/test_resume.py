@@ -18,9 +18,10 @@ from torture import ending as result
 import apart
 from apart._errors import RunInterrupted, UserError
 from apart.cli import main
-from apart.runs import checkpoint, files, store
+from apart.running import run as host
+from apart.runs import checkpoint, files
+from apart.runs import folder as run_folder
 from apart.runs.lock import Lock
-from apart.training import run as host
 
 WORLD = apart.parse_map("S..\n.#.\n...", "ring")
 SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
@@ -70,7 +71,7 @@ def test_stopped_twice_and_resumed_it_ends_the_same(case, tmp_path, unbroken, mo
     with pytest.raises(RunInterrupted) as stopped:
         apart.train(WORLD, out=path, listener=stopping_after(7), **{**SMALL, **CASES[case]})
     assert stopped.value.signal_number == signal.SIGINT
-    assert not (path / store.SUMMARY).exists()
+    assert not (path / run_folder.SUMMARY).exists()
     with pytest.raises(RunInterrupted):
         apart.resume(path, listener=stopping_after(12, signal.SIGTERM))
     done = apart.resume(path)
@@ -81,11 +82,11 @@ def test_stopped_twice_and_resumed_it_ends_the_same(case, tmp_path, unbroken, mo
 def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, capsys):
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
-    before = (path / store.SUMMARY).read_bytes()
+    before = (path / run_folder.SUMMARY).read_bytes()
     assert apart.resume(path).path == path
     assert main(["resume", str(path)]) == 0
     assert "finished already" in capsys.readouterr().out
-    assert (path / store.SUMMARY).read_bytes() == before
+    assert (path / run_folder.SUMMARY).read_bytes() == before
 
 
 def test_longer_training_goes_on_and_equals_a_long_run(tmp_path, unbroken):
@@ -130,13 +131,13 @@ def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     assert main(["train", *words, "--out", str(whole)]) == 0
     assert main(["train", *words, "--out", str(broken)]) == 0
     # As if killed: one seed not begun, one in the middle, one done; no aggregate.
-    (broken / store.SUMMARY).unlink()
+    (broken / run_folder.SUMMARY).unlink()
     for n in (1, 2):
-        (broken / f"seed-{n}" / store.SUMMARY).unlink()
-        (broken / f"seed-{n}" / store.SKILLS).unlink()
-    for name in (store.METRICS, store.DETAILS):
+        (broken / f"seed-{n}" / run_folder.SUMMARY).unlink()
+        (broken / f"seed-{n}" / run_folder.SKILLS).unlink()
+    for name in (run_folder.METRICS, run_folder.DETAILS):
         (broken / "seed-1" / name).unlink()
-    for path in checkpoint.manifests(broken / "seed-1" / store.CHECKPOINTS):
+    for path in checkpoint.manifests(broken / "seed-1" / run_folder.CHECKPOINTS):
         checkpoint.remove(path)
     capsys.readouterr()
     assert main(["resume", str(broken), "--no-draw"]) == 0
@@ -144,7 +145,7 @@ def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     for n in range(3):
         assert result(broken / f"seed-{n}") == result(whole / f"seed-{n}")
     strip = ("wall_seconds", "train_seconds", "compile_seconds", "env_steps_per_second")
-    sets = [files.read_sealed(p / store.SUMMARY) for p in (whole, broken)]
+    sets = [files.read_sealed(p / run_folder.SUMMARY) for p in (whole, broken)]
     for one in sets:
         for summary in one["runs"]:
             for name in (*strip, "save_seconds", "peak_rss_mb", "logs"):
@@ -157,7 +158,7 @@ def test_a_second_interrupt_ends_a_save_at_once(tmp_path, unbroken):
     code = f"""
 import os, sys, time, apart
 from apart.runs import checkpoint
-from apart.training import run as host
+from apart.running import run as host
 host._SLICE_SECONDS = 0.0
 def slowly(descriptor, plain=os.fsync):
     print("saving", flush=True)
@@ -176,7 +177,7 @@ apart.train(apart.parse_map({WORLD.text!r}, "ring"), out={str(path)!r}, listener
         assert process.stdout.readline() == b"saving\n"
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=10) == 130
-    assert checkpoint.manifests(path / store.CHECKPOINTS) == []
+    assert checkpoint.manifests(path / run_folder.CHECKPOINTS) == []
     apart.resume(path, warn=lambda line: None)
     assert result(path) == unbroken("apart")
 
@@ -211,10 +212,10 @@ def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path):
     path, whole = tmp_path / "run", tmp_path / "whole"
     deaths = 0
     while deaths < 6:
-        if (path / store.SUMMARY).exists():
+        if (path / run_folder.SUMMARY).exists():
             path = path.with_name(path.name + "x")
         deaths += torture.kill_once(path, options, rng)
-    while not (path / store.SUMMARY).exists():
+    while not (path / run_folder.SUMMARY).exists():
         with contextlib.suppress(UserError):  # a seed whose parent was killed may live a moment
             torture.begin_or_go_on(path, options)
     torture.begin_or_go_on(whole, options)
@@ -233,12 +234,12 @@ def stopped(tmp_path, monkeypatch):
     path = tmp_path / "stopped"
     with pytest.raises(RunInterrupted):
         apart.train(WORLD, out=path, listener=stopping_after(60), **{**SMALL, **CASES["apart"]})
-    assert len(checkpoint.manifests(path / store.CHECKPOINTS)) == 2
+    assert len(checkpoint.manifests(path / run_folder.CHECKPOINTS)) == 2
     return path
 
 
 def newest(path):
-    return checkpoint.manifests(path / store.CHECKPOINTS)[-1]
+    return checkpoint.manifests(path / run_folder.CHECKPOINTS)[-1]
 
 
 def flip(path):
@@ -258,7 +259,7 @@ DAMAGE = {
         newest(p).unlink(),
         newest(p).with_name("iteration-999999999999.json").symlink_to("/etc/passwd"),
     ),
-    "a pipe": lambda p: os.mkfifo(p / store.CHECKPOINTS / "iteration-999999999999.json"),
+    "a pipe": lambda p: os.mkfifo(p / run_folder.CHECKPOINTS / "iteration-999999999999.json"),
     "a huge shape": lambda p: (
         newest(p)
         .with_suffix(".safetensors")
@@ -274,7 +275,9 @@ DAMAGE = {
         newest(p)
         .with_suffix(".safetensors")
         .write_bytes(
-            checkpoint.manifests(p / store.CHECKPOINTS)[0].with_suffix(".safetensors").read_bytes()
+            checkpoint.manifests(p / run_folder.CHECKPOINTS)[0]
+            .with_suffix(".safetensors")
+            .read_bytes()
         )
     ),
 }
@@ -291,7 +294,7 @@ def test_a_damaged_checkpoint_is_passed_over_and_said(damage, stopped, unbroken)
 
 
 def test_without_any_whole_checkpoint_it_says_so_and_changes_nothing(stopped):
-    for path in checkpoint.manifests(stopped / store.CHECKPOINTS):
+    for path in checkpoint.manifests(stopped / run_folder.CHECKPOINTS):
         flip(path.with_suffix(".safetensors"))
     before = {p: p.read_bytes() for p in stopped.rglob("*") if p.is_file() and p.name != ".lock"}
     with pytest.raises(UserError, match="no usable checkpoint"):
@@ -300,7 +303,7 @@ def test_without_any_whole_checkpoint_it_says_so_and_changes_nothing(stopped):
 
 
 def test_a_torn_row_is_dropped(stopped, unbroken):
-    with (stopped / store.METRICS).open("ab") as file:
+    with (stopped / run_folder.METRICS).open("ab") as file:
         file.write(b"99999,12,3")
     apart.resume(stopped)
     assert result(stopped) == unbroken("apart")
@@ -321,12 +324,12 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
     ],
 )
 def test_an_edited_configuration_is_refused(stopped, change, message):
-    stored = files.read_sealed(stopped / store.CONFIG)
+    stored = files.read_sealed(stopped / run_folder.CONFIG)
     change(stored)
-    (stopped / store.CONFIG).write_text(json.dumps(stored))
+    (stopped / run_folder.CONFIG).write_text(json.dumps(stored))
     with pytest.raises(UserError, match="does not match its checksum"):
         apart.resume(stopped)
-    files.write_sealed(stopped / store.CONFIG, stored)  # by someone who knows how
+    files.write_sealed(stopped / run_folder.CONFIG, stored)  # by someone who knows how
     with pytest.raises(UserError, match=message):
         apart.resume(stopped)
 
@@ -346,7 +349,7 @@ def test_two_processes_cannot_write_one_run(stopped):
         apart.resume(stopped)
     with Lock(stopped), pytest.raises(UserError, match="in use by process"):
         apart.train(WORLD, out=stopped, overwrite=True, **{**SMALL, **CASES["apart"]})
-    assert (stopped / store.CONFIG).exists()
+    assert (stopped / run_folder.CONFIG).exists()
 
 
 def test_the_lock_of_a_dead_process_is_recovered(stopped, unbroken):
@@ -374,7 +377,7 @@ def test_numbers_that_overflow_stop_the_run_within_a_slice(saves, tmp_path, caps
     assert main([*words, "--steps", "120k"]) == 3
     line = capsys.readouterr().err.strip().split("\n")[-1]
     assert "parameters became non-finite before step" in line
-    assert not (path / store.SUMMARY).exists()
+    assert not (path / run_folder.SUMMARY).exists()
     if not saves:
         assert "no checkpoint had been written yet" in line
         return
@@ -404,6 +407,6 @@ def test_a_finished_run_that_was_damaged_is_not_called_finished(tmp_path, capsys
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
     assert main(["resume", str(path), "--progress", "nonsense"]) == 2
-    (path / store.SKILLS).unlink()
+    (path / run_folder.SKILLS).unlink()
     assert main(["resume", str(path)]) == 2
     assert "skills.json: cannot be read" in capsys.readouterr().err

@@ -15,9 +15,10 @@ from torture import endings
 import apart
 from apart._errors import NonFinite, UserError
 from apart.cli import main
-from apart.runs import files, store
+from apart.running import pool, setup
+from apart.runs import files
+from apart.runs import folder as run_folder
 from apart.runs.lock import Lock
-from apart.training import pool, setup
 
 OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 36}
 OPTIONS |= {"buffer": 60, "method": "diayn"}
@@ -49,24 +50,24 @@ def begun(map_file, tmp_path, monkeypatch):
         patch.setattr(setup, "read_set", dies)
         with pytest.raises(KeyboardInterrupt):
             apart.train_seeds(map_file, seeds=2, seed=4, out=path, **OPTIONS)
-    assert sorted(p.name for p in path.iterdir()) == [".lock", store.SET]
+    assert sorted(p.name for p in path.iterdir()) == [".lock", run_folder.SET]
     return path
 
 
 def test_a_set_that_was_hardly_begun_is_resumed_whole(begun, whole, capsys):
     assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
     assert "mean of 2 seeds" in capsys.readouterr().out
-    assert [p.name for p in store.seed_folders(begun)] == ["seed-4", "seed-5"]
+    assert [p.name for p in run_folder.seed_folders(begun)] == ["seed-4", "seed-5"]
     assert endings(begun) == endings(whole)
 
 
 def test_a_set_without_its_summary_gets_one(begun, whole, capsys):
     apart.resume_seeds(begun)
-    (begun / store.SUMMARY).unlink()
+    (begun / run_folder.SUMMARY).unlink()
     assert main(["train", "empty", "--out", str(begun)]) == 2
     assert "unfinished" in capsys.readouterr().err
     assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
-    assert files.read_sealed(begun / store.SUMMARY)["runs"]
+    assert files.read_sealed(begun / run_folder.SUMMARY)["runs"]
     assert main(["resume", str(begun)]) == 0
     assert "finished already" in capsys.readouterr().out
 
@@ -102,7 +103,9 @@ def test_a_linked_or_foreign_seed_is_refused(begun, whole, tmp_path):
         apart.resume_seeds(begun)
     (begun / "seed-4").unlink()
     (begun / "seed-4").mkdir()
-    (begun / "seed-4" / store.CONFIG).write_bytes((whole / "seed-5" / store.CONFIG).read_bytes())
+    (begun / "seed-4" / run_folder.CONFIG).write_bytes(
+        (whole / "seed-5" / run_folder.CONFIG).read_bytes()
+    )
     with pytest.raises(UserError, match="of another configuration than"):
         apart.resume_seeds(begun)
 
@@ -116,8 +119,8 @@ def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path,
 
 def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(begun, capsys):
     apart.resume_seeds(begun)
-    state = sorted((begun / "seed-4" / store.CHECKPOINTS).glob("*.safetensors"))[-1]
-    (begun / "seed-4" / store.SUMMARY).unlink()
+    state = sorted((begun / "seed-4" / run_folder.CHECKPOINTS).glob("*.safetensors"))[-1]
+    (begun / "seed-4" / run_folder.SUMMARY).unlink()
     state.with_name("iteration-999999999999.json").write_text("{}")
     apart.resume_seeds(begun)
     assert "apart: note: " in capsys.readouterr().err
@@ -175,5 +178,5 @@ def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):
     (tmp_path / "seed-1").mkdir()
     (tmp_path / "seed-1" / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="holds no run"):
-        store.claim(Path(tmp_path), overwrite=True)
+        run_folder.claim(Path(tmp_path), overwrite=True)
     assert (tmp_path / "seed-1" / "notes.txt").read_text() == "mine"

@@ -7,8 +7,9 @@ import pytest
 
 import apart
 from apart._errors import UserError
-from apart.runs import checkpoint, files, store
-from apart.training import run as host
+from apart.running import run as host
+from apart.runs import checkpoint, files
+from apart.runs import folder as run_folder
 
 SMALL = {"steps": 400, "skills": 4, "horizon": 4, "batch": 16, "buffer": 100, "evaluate_every": 100}
 
@@ -87,16 +88,16 @@ def test_a_finished_run_is_not_overwritten_unless_asked(run):
 def test_overwriting_leaves_foreign_files_alone(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("mine")
-    store.claim(tmp_path, overwrite=True).close()
+    run_folder.claim(tmp_path, overwrite=True).close()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "notes.txt"]
 
 
 def test_folders_that_are_not_ours_are_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(UserError, match="holds no run"):
-        store.claim(tmp_path, overwrite=True)
+        run_folder.claim(tmp_path, overwrite=True)
     with pytest.raises(UserError, match="is a file"):
-        store.claim(tmp_path / "thesis.tex", overwrite=True)
+        run_folder.claim(tmp_path / "thesis.tex", overwrite=True)
 
 
 def test_load_says_what_is_missing(tmp_path):
@@ -161,7 +162,7 @@ def test_non_finite_training_stops_with_its_own_error(tmp_path, monkeypatch):
     # Adam's steps are bounded, so no option gets there soon: poison the rate instead.
     real = host.hyper_of
     poisoned = lambda config: real(config)._replace(learning_rate=np.float32("nan"))  # noqa: E731
-    monkeypatch.setattr("apart.training.run.hyper_of", poisoned)
+    monkeypatch.setattr("apart.running.run.hyper_of", poisoned)
     world = apart.parse_map("S.\n..", "square")
     with pytest.raises(apart.NonFinite, match="non-finite before step"):
         apart.train(world, out=tmp_path / "r", **SMALL)

@@ -8,7 +8,7 @@ import jax
 import optax
 
 from apart._types import Array
-from apart.learner.stores import Params
+from apart.learner.approximators import Params
 
 _ADAM = optax.scale_by_adam()
 

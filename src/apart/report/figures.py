@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from apart.runs import files, store
+from apart.runs import files
+from apart.runs import folder as run_folder
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 _WALL, _FLOOR, _PATH, _START, _END = "#4d4d4d", "#f4f1ea", "#0072b2", "#009e73", "#d55e00"
 
 
-def skills_picture(run: store.Run) -> Path:
+def skills_picture(run: run_folder.Run) -> Path:
     """Draw every skill on its own small map, sorted by last state; returns the PNG's path.
 
     Skills carry their number; a faint frame marks a last state that an earlier skill already has.
@@ -41,12 +42,12 @@ def skills_picture(run: store.Run) -> Path:
     figure.suptitle(_title(run), fontsize=11)
     figure.legend(handles=_legend(), loc="lower center", ncols=3, frameon=False, fontsize=9)
     figure.tight_layout(rect=(0, 0.35 / figure.get_figheight(), 1, 1))
-    path = run.path / store.PICTURE
+    path = run.path / run_folder.PICTURE
     files.write_picture(path, figure)
     return path
 
 
-def _title(run: store.Run) -> str:
+def _title(run: run_folder.Run) -> str:
     c = run.config["config"]
     return (
         f"{Path(c['world']).stem} · {c['method']} · seed {c['seed']} · "
@@ -55,7 +56,7 @@ def _title(run: store.Run) -> str:
     )
 
 
-def _draw_skill(axis: Axes, rows: list[str], skill: store.Skill, repeated: bool) -> None:
+def _draw_skill(axis: Axes, rows: list[str], skill: run_folder.Skill, repeated: bool) -> None:
     from matplotlib.colors import ListedColormap
 
     walls = np.array([[char == "#" for char in row] for row in rows])
@@ -86,7 +87,7 @@ def _legend() -> list[Any]:
     ]
 
 
-def terminal_map(run: store.Run) -> str:
+def terminal_map(run: run_folder.Run) -> str:
     """The map in text: how many skills end in each cell (``·`` none, ``+`` ten or more)."""
     ends = Counter(skill.last_state for skill in run.skills)
     lines = []

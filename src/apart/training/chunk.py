@@ -17,7 +17,7 @@ from apart._config import Config
 from apart._types import Array, Key
 from apart.learner import counts, model, replay
 from apart.learner.adam import Fitted
-from apart.learner.stores import Params
+from apart.learner.approximators import Params
 from apart.training.collect import Episodes, collect, collect_by_steps
 from apart.training.evaluate import Evaluation, evaluate
 from apart.training.state import Hyper, TrainState

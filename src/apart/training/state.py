@@ -12,9 +12,9 @@ import numpy as np
 from apart._config import SPECS, Config
 from apart._types import Array, Key
 from apart.learner.adam import Fitted
+from apart.learner.approximators import Params
 from apart.learner.model import Model
 from apart.learner.replay import Replay
-from apart.learner.stores import Params
 
 
 class TrainState(NamedTuple):

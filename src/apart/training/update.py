@@ -18,9 +18,9 @@ from apart._config import Config
 from apart._types import Array, Key
 from apart.learner import adam, counts, draws, model, q_learning, replay
 from apart.learner.adam import Fitted
+from apart.learner.approximators import NETWORKS, Params, Shape, Store
 from apart.learner.model import Model
 from apart.learner.q_learning import Tally
-from apart.learner.stores import NETWORKS, Params, Shape, Store
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS, reward_factor

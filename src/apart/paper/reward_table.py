@@ -1,0 +1,153 @@
+"""Skills by classifier, reward, ascending weight and dropout: the ten rows of the paper's table."""
+
+from __future__ import annotations
+
+from apart.paper import _draw
+from apart.paper._spec import (
+    Claim,
+    Condition,
+    Experiment,
+    Results,
+    alike,
+    highest,
+    more,
+    value,
+)
+
+# label -> method, the paper's mean and deviation at 5M steps
+ROWS = {
+    "AP min": ("ap_min", 10.0, 1.5),
+    "AP min, ascending": ("ap_min_ascending", 46.0, 1.0),
+    "AP min, dropout": ("ap_min_dropout", 10.0, 0.0),
+    "AP min, both (APART)": ("apart", 56.25, 3.7),
+    "AP average": ("ap_average", 26.0, 0.0),
+    "AP average, both": ("ap_average_art", 25.0, 0.0),
+    "OvA (DIAYN)": ("diayn", 8.5, 0.8),
+    "OvA, ascending": ("ova_ascending", 12.0, 0.0),
+    "OvA, dropout": ("ova_dropout", 9.5, 2.5),
+    "OvA, both": ("ova_art", 8.5, 0.5),
+}
+# Readings (`readings`) whose mean is the paper's by the rule of `value`; a test holds this to them.
+NEAR = {
+    "AP min": (),
+    "AP min, ascending": ("128 episodes per update",),
+    "AP min, dropout": (),
+    "AP min, both (APART)": ("64 episodes per update", "16, target network (500)"),
+    "AP average": (),
+    "AP average, both": ("16, initial Q ±0.2", "16, initial Q ±1"),
+    "OvA (DIAYN)": (),
+    "OvA, ascending": (
+        "8 episodes per update",
+        "16, target network (500)",
+        "16, one-vs-all by probabilities",
+    ),
+    "OvA, both": (),
+}
+MORE = {
+    "AP min": "less than half of ours with 64 episodes per update",
+    "AP min, dropout": "less than half of ours with 64 episodes per update",
+    "OvA (DIAYN)": "counted softly, as DISDAIN does, it is near",
+    "OvA, both": "counted softly, as DISDAIN does, it is near",
+}
+TIE = "both find nearly all skills; the gain is within the spread"
+RIVALS = {
+    "AP min": "OvA (DIAYN)",
+    "AP min, ascending": "OvA, ascending",
+    "AP min, dropout": "OvA, dropout",
+    "AP min, both (APART)": "OvA, both",
+    "AP average": "OvA (DIAYN)",
+    "AP average, both": "OvA, both",
+}
+
+
+def why(label: str) -> str:
+    """What the readings say of a row that is not the paper's."""
+    near = NEAR.get(label, ())
+    words = f"near by another reading: {'; '.join(near)}" if near else "no reading comes near"
+    return f"{words}{'; ' if label in MORE else ''}{MORE.get(label, '')} (`readings`)"
+
+
+def draw(results: Results) -> _draw.Figure:
+    """Ours as bars with seeds, the paper's values as marks."""
+    made, (axis,) = _draw.figure(1, height=3.8)
+    made.set_size_inches(8.4, 3.8)
+    styles = {label: _draw.STYLES[method] for label, (method, *_) in ROWS.items()}
+    _draw.ends(axis, results, list(ROWS), styles)
+    for at, (_, mean, std) in enumerate(ROWS.values()):
+        axis.errorbar(mean, at, xerr=std or None, fmt="D", color="black", markersize=4, capsize=3)
+    axis.plot([], [], "D", color="black", label="the paper, mean ± std")
+    axis.legend(loc=(0.6, 0.2), fontsize=8, frameon=False)
+    axis.set_title(f"four rooms, {results.steps / 1e6:g}M steps", fontsize=10, loc="left")
+    made.tight_layout()
+    return made
+
+
+EXPERIMENT = Experiment(
+    title="Skills learned by reward type",
+    source="table of section 4, four rooms, 5M steps",
+    conditions=[Condition(label, method) for label, (method, *_) in ROWS.items()],
+    draw=draw,
+    claims=[
+        *(
+            Claim(
+                f"{label}: skills at 5M steps",
+                f"{mean:g} ± {std:g}",
+                value(label, mean, std, own=method == "apart"),
+                {"better": why(label), "not reproduced": why(label)},
+            )
+            for label, (method, mean, std) in ROWS.items()
+        ),
+        Claim(
+            "ascending reward helps the least vote",
+            "46 against 10",
+            more("AP min, ascending", "AP min"),
+        ),
+        Claim(
+            "dropout on top helps further",
+            "56.25 against 46",
+            more("AP min, both (APART)", "AP min, ascending"),
+            {"not reproduced": TIE},
+        ),
+        Claim(
+            "ascending and dropout together do not change the average (within 3 skills)",
+            "25 against 26",
+            alike(["AP average, both", "AP average"], 3),
+        ),
+        Claim(
+            "dropout alone does not change the least vote (within 3 skills)",
+            "10 against 10",
+            alike(["AP min, dropout", "AP min"], 3),
+        ),
+        *(
+            Claim(
+                f"{words} not change one-vs-all (within 4 skills, as in the paper)",
+                f"{ROWS[label][1]:g} against 8.5",
+                alike([label, "OvA (DIAYN)"], 4),
+            )
+            for words, label in (
+                ("the ascending reward does", "OvA, ascending"),
+                ("dropout does", "OvA, dropout"),
+                ("both together do", "OvA, both"),
+            )
+        ),
+        Claim(
+            "the least vote beats the average when both have ascending reward and dropout",
+            "56.25 against 25",
+            more("AP min, both (APART)", "AP average, both"),
+        ),
+        Claim(
+            "APART finds the most of all ten",
+            "56.25",
+            highest("AP min, both (APART)", [label for label in ROWS if "APART" not in label]),
+            {"not reproduced": TIE},
+        ),
+        *(
+            Claim(
+                f"all pairs beat one-vs-all: {ap} against {ova}",
+                f"always: {ROWS[ap][1]:g} against {ROWS[ova][1]:g}",
+                more(ap, ova),
+            )
+            for ap, ova in RIVALS.items()
+        ),
+    ],
+)

@@ -1,0 +1,1 @@
+"""The host loop: processes, signals, progress, and everything between two compiled chunks."""

@@ -1,0 +1,152 @@
+"""``apart bench``: the speed of this machine on fixed work, as a table and as JSON.
+
+An update of most methods is an episode of 40 steps, its insertion and one Adam step for Q and for
+the discriminator; `apart_plus` and `apart_logits` make two updates in 40 steps. Every figure is
+the best of several measurements; machines are noisy, and noise only slows.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apart._version import __version__
+from apart.running import threads
+from apart.runs.files import write_json
+from apart.settings import resolve
+from apart.worlds.grid import World, parse
+
+
+class Case(NamedTuple):
+    """A row of the table."""
+
+    label: str
+    world: str | World
+    method: str
+    options: dict[str, Any]
+
+
+def _open(side: int) -> World:
+    rows = ["." * side for _ in range(side)]
+    rows[side // 2] = "." * (side // 2) + "S" + "." * (side - side // 2 - 1)
+    return parse("\n".join(rows), f"open {side}x{side}")
+
+
+def cases() -> dict[str, list[Case]]:
+    """The two tables: methods on the paper's work, and how the cost grows."""
+    methods = (
+        *("apart", "ap_min_ascending", "ap_average", "diayn", "vic", "tuned_vic"),
+        *("apart_logits", "apart_plus"),
+    )
+    return {
+        "methods (four_rooms, K = 100, batch 640)": [Case(m, "four_rooms", m, {}) for m in methods],
+        "scaling of apart": [
+            *(Case(f"K = {k}", "four_rooms", "apart", {"skills": k}) for k in (50, 100, 200, 400)),
+            *(Case(f"batch {b}", "four_rooms", "apart", {"batch": b}) for b in (160, 640, 2560)),
+            *(Case(f"world {n}x{n}", _open(n), "apart", {}) for n in (10, 20, 40)),
+        ],
+        "scaling of diayn": [
+            *(Case(f"K = {k}", "four_rooms", "diayn", {"skills": k}) for k in (50, 100, 200, 400)),
+            *(Case(f"batch {b}", "four_rooms", "diayn", {"batch": b}) for b in (160, 640, 2560)),
+            *(Case(f"world {n}x{n}", _open(n), "diayn", {}) for n in (10, 20, 40)),
+        ],
+    }
+
+
+def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
+    """Updates per second, environment steps per second and seconds to compile of one case."""
+    import jax.numpy as jnp
+
+    from apart.running.run import peak_rss_mb
+    from apart.training.chunk import program
+    from apart.training.state import hyper_of
+
+    config, world = resolve(case.world, case.method, case.options)
+    run, hyper = program(world, config), hyper_of(config)
+    began = time.perf_counter()
+    state = run.init(jnp.uint32(0), hyper)
+    state = run.chunk(state, hyper, jnp.int32(1))
+    state.iteration.block_until_ready()
+    compiled = time.perf_counter() - began
+
+    def seconds_for(n: int) -> float:
+        nonlocal state
+        began = time.perf_counter()
+        state = run.chunk(state, hyper, jnp.int32(n))
+        state.iteration.block_until_ready()
+        return time.perf_counter() - began
+
+    n = 1
+    while (took := seconds_for(n)) < 0.1:
+        n *= 4
+    n = max(int(n * seconds / took), 1)
+    best = max(n / seconds_for(n) for _ in range(repeats))
+    updates = best * config.updates_per_episode
+    return {
+        "case": case.label,
+        "method": case.method,
+        "threads": threads.in_use(),
+        "updates_per_second": round(updates, 1),
+        "env_steps_per_second": round(best * config.collection),
+        "ms_per_update": round(1e3 / updates, 4),
+        "compile_seconds": round(compiled, 2),
+        "peak_rss_mb": peak_rss_mb(),
+    }
+
+
+def bench(seconds: float, repeats: int, path: Path | None) -> int:
+    """Measure all cases, print the tables, write JSON to ``path`` if given; the exit code.
+
+    Every case has a process of its own, with the number of threads that pays for it.
+    """
+    results: dict[str, Any] = {
+        "apart": __version__,
+        "python": platform.python_version(),
+        "machine": platform.machine(),
+        "cores": threads.cores(),
+        "tables": {},
+    }
+    head = ("updates/s", "steps/s", "ms/update", "compile s", "MB", "threads")
+    for title, rows in cases().items():
+        print(f"\n{title}\n{'':18}" + "".join(f"{word:>12}" for word in head))
+        results["tables"][title] = measured = []
+        for number, case in enumerate(rows):
+            row = _in_own_process(title, number, seconds, repeats)
+            measured.append(row)
+            print(
+                f"{case.label:18}{row['updates_per_second']:12,.0f}"
+                f"{row['env_steps_per_second']:12,}{row['ms_per_update']:12.3f}"
+                f"{row['compile_seconds']:12.1f}{row['peak_rss_mb']:12,.0f}{row['threads']:12}",
+                flush=True,
+            )
+    if path:
+        write_json(path, results)
+        print(f"written to {path}", file=sys.stderr)
+    return 0
+
+
+def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> dict[str, Any]:
+    words = [title, str(number), str(seconds), str(repeats)]
+    done = subprocess.run(
+        [sys.executable, "-m", "apart.running.bench", *words],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    row: dict[str, Any] = json.loads(done.stdout.strip().split("\n")[-1])
+    return row
+
+
+def _main(title: str, number: str, seconds: str, repeats: str) -> None:
+    case = cases()[title][int(number)]
+    threads.use(threads.best(resolve(case.world, case.method, case.options)[0]))
+    print(json.dumps(measure(case, float(seconds), int(repeats))))
+
+
+if __name__ == "__main__":
+    _main(*sys.argv[1:])

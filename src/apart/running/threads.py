@@ -1,0 +1,42 @@
+"""How many threads XLA uses on the CPU. Must be set before JAX starts; does not import it.
+
+Small programs lose by threads and scale by processes; the all-pairs tables gain. The bits of a
+table program do not depend on the number of threads (tests/test_cli.py).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from apart._config import Config
+from apart._errors import UserError
+from apart.runs.plan import MAX_THREADS
+
+_VARIABLE = "PJRT_NPROC"
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def best(config: Config) -> int:
+    """Threads that one run of ``config`` profits from."""
+    small = config.network == "table" and not config.discriminator.startswith("all_pairs")
+    return 1 if small and config.discriminator_network == "table" else cores()
+
+
+def use(threads: int) -> None:
+    """Make JAX use ``threads`` threads; without effect once JAX has been imported."""
+    if not 1 <= threads <= MAX_THREADS:
+        raise UserError(f"--threads: {threads} is outside 1 to {MAX_THREADS}")
+    if "jax" not in sys.modules:
+        os.environ[_VARIABLE] = str(threads)
+
+
+def in_use() -> int:
+    """Threads that JAX was told to use."""
+    return int(os.environ.get(_VARIABLE, cores()))
