@@ -1,4 +1,4 @@
-"""apart: discover, without any reward, all the different things an agent can do in a world.
+"""apart: unsupervised skill discovery; all the different things an agent can do in a world.
 
 The names here are the public door; they are imported when first used, so that ``import apart``
 is quick and does not start JAX.
@@ -12,44 +12,46 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 
 if TYPE_CHECKING:
-    from apart.methods import METHODS as methods
-    from apart.running.run import resume, train
-    from apart.running.seeds import resume_seeds, train_seeds
-    from apart.runs.folder import Run, Skill, load
-    from apart.worlds.grid import World
+    from apart.door import load, resume, train
+    from apart.methods import METHODS
+    from apart.runs.folder import Run, RunSet, Skill
+    from apart.worlds import WORLDS
     from apart.worlds.grid import parse as parse_map
-    from apart.worlds.layouts import LAYOUTS as worlds
+    from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
+# No name here is also that of a module: importing that would take the name's place.
 _PLACES = {
+    "HostWorld": ("apart.worlds.world", "HostWorld"),
+    "JaxWorld": ("apart.worlds.world", "JaxWorld"),
+    "METHODS": ("apart.methods", "METHODS"),
     "Run": ("apart.runs.folder", "Run"),
+    "RunSet": ("apart.runs.folder", "RunSet"),
     "Skill": ("apart.runs.folder", "Skill"),
-    "World": ("apart.worlds.grid", "World"),
-    "load": ("apart.runs.folder", "load"),
-    "methods": ("apart.methods", "METHODS"),
+    "TableWorld": ("apart.worlds.world", "TableWorld"),
+    "WORLDS": ("apart.worlds", "WORLDS"),
+    "load": ("apart.door", "load"),
     "parse_map": ("apart.worlds.grid", "parse"),
-    "resume": ("apart.running.run", "resume"),
-    "resume_seeds": ("apart.running.seeds", "resume_seeds"),
-    "train": ("apart.running.run", "train"),
-    "train_seeds": ("apart.running.seeds", "train_seeds"),
-    "worlds": ("apart.worlds.layouts", "LAYOUTS"),
+    "resume": ("apart.door", "resume"),
+    "train": ("apart.door", "train"),
 }
 
 __all__ = [
+    "METHODS",
+    "WORLDS",
+    "HostWorld",
+    "JaxWorld",
     "NonFinite",
     "Run",
     "RunInterrupted",
+    "RunSet",
     "Skill",
+    "TableWorld",
     "UserError",
-    "World",
     "__version__",
     "load",
-    "methods",
     "parse_map",
     "resume",
-    "resume_seeds",
     "train",
-    "train_seeds",
-    "worlds",
 ]
 
 

@@ -11,109 +11,127 @@ import dataclasses
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, TypedDict
 
-from apart._errors import UserError
+from apart._errors import UserError, unknown
 
 
 @dataclass(frozen=True)
-class Spec:
-    """What an option takes: its help, its range, the kind of name it is, static or traced."""
+class OptionSpec:
+    """What an option takes: its help, its group there, its range, the kind of name it is."""
 
     help: str
+    group: str = ""
     low: float = -math.inf
     high: float = math.inf
     kind: str = ""
     traced: bool = False
 
 
-def _option(default: Any, help: str, **spec: Any) -> Any:
-    return dataclasses.field(default=default, metadata={"spec": Spec(help, **spec)})
+EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "everyday", "objective", "learning", "networks"
+
+
+def _option(default: Any, help: str, group: str, **spec: Any) -> Any:
+    return dataclasses.field(default=default, metadata={"spec": OptionSpec(help, group, **spec)})
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides the bits of a run. Unset fields keep the paper's values."""
+    """Everything that decides the bits of a run in its world. Unset fields keep the paper's values.
 
-    world: str = _option("four_rooms", "a world's name or the path of a text map", kind="world")
-    method: str = _option("apart", "name of a method", kind="method")
-    seed: int = _option(0, "random seed", low=0, high=2**31 - 1)
-    steps: int = _option(5_000_000, "environment steps (5000000, 5M, 200k)", low=1, high=1e13)
-    skills: int = _option(100, "number of skills K", low=2, high=100_000)
-    horizon: int = _option(0, "steps of an episode T; 0 takes the world's own", low=0, high=100_000)
-    batch: int = _option(640, "samples per update", low=1, high=10_000_000)
-    buffer: int = _option(
-        50_000, "transitions kept for replay (whole episodes)", low=1, high=1_000_000_000
+    Defaults do not change: a run's identity is what differs from them.
+    """
+
+    method: str = _option("apart", "name of a method", EVERYDAY, kind="method")
+    steps: int = _option(
+        5_000_000, "environment steps (5000000, 5M, 200k)", EVERYDAY, low=1, high=1e13
     )
-    learning_rate: float = _option(2e-3, "Adam rate of Q", low=0, high=1e3, traced=True)
-    discriminator_learning_rate: float = _option(
-        2e-3, "Adam rate of the discriminator", low=0, high=1e3, traced=True
+    seed: int = _option(0, "random seed", EVERYDAY, low=0, high=2**31 - 1)
+    skills: int = _option(100, "number of skills K", EVERYDAY, low=2, high=100_000)
+    horizon: int = _option(
+        0, "steps of an episode T; 0 takes the world's own", EVERYDAY, low=0, high=100_000
     )
-    discount: float = _option(0.99, "discount gamma", low=0, high=1, traced=True)
-    epsilon: float = _option(1e-3, "probability of a random action", low=0, high=1, traced=True)
-    evaluation_epsilon: float = _option(
-        0.0, "probability of a random action when evaluating", low=0, high=1
+    evaluate_every: int = _option(
+        25_000, "environment steps between evaluations", EVERYDAY, low=1, high=1e13
     )
-    episodes_per_update: int = _option(1, "episodes before each update", low=1, high=100_000)
-    updates_per_episode: int = _option(1, "updates after each episode", low=0, high=100_000)
-    discriminator: str = _option("all_pairs", "form of the discriminator", kind="discriminator")
-    reward: str = _option("min_pairs", "intrinsic reward", kind="reward")
-    time_weight: str = _option("square", "weight of step t", kind="time weight")
-    dropout: bool = _option(False, "keep the reward with probability W(t) instead of times W(t)")
+    discriminator: str = _option(
+        "all_pairs", "form of the discriminator", OBJECTIVE, kind="discriminator"
+    )
+    reward: str = _option("min_pairs", "intrinsic reward", OBJECTIVE, kind="reward")
+    context: str = _option("next", "what the discriminator sees", OBJECTIVE, kind="context")
+    time_weight: str = _option("square", "weight of step t", OBJECTIVE, kind="time weight")
+    dropout: bool = _option(
+        False, "keep the reward with probability W(t) instead of times W(t)", OBJECTIVE
+    )
     inverse_temperature: float = _option(
-        1.0, "beta in softmax(beta o); of counts 1 / prior", low=0, high=1e6, traced=True
+        1.0, "beta in softmax(beta o)", OBJECTIVE, low=0, high=1e6, traced=True
     )
-    temperature_in_loss: bool = _option(True, "beta also in the discriminator's loss")
-    discriminator_states: str = _option(
-        "all", "states that train the discriminator", kind="discriminator states"
+    prior: float = _option(
+        1.0, "pseudo-count of a counting discriminator", OBJECTIVE, low=0, high=1e6, traced=True
     )
-    reward_state: str = _option(
-        "next", "state that discriminator and reward see", kind="reward state"
+    fading: float = _option(
+        0.0,
+        "share that the discriminator forgets: of logits at each update, of counts in K episodes",
+        OBJECTIVE,
+        low=0,
+        high=1,
+        traced=True,
     )
-    bootstrap_last: bool = _option(False, "bootstrap past the last step of an episode")
+    batch: int = _option(640, "samples per update", LEARNING, low=1, high=10_000_000)
+    buffer: int = _option(
+        50_000, "transitions kept for replay (whole episodes)", LEARNING, low=1, high=1_000_000_000
+    )
+    learning_rate: float = _option(2e-3, "rate of Q", LEARNING, low=0, high=1e3, traced=True)
+    discriminator_learning_rate: float = _option(
+        2e-3, "Adam rate of the discriminator", LEARNING, low=0, high=1e3, traced=True
+    )
+    anneal: bool = _option(False, "rates fall linearly to 0 over the run", LEARNING)
+    discount: float = _option(0.99, "discount gamma", LEARNING, low=0, high=1, traced=True)
+    epsilon: float = _option(
+        1e-3, "probability of a random action", LEARNING, low=0, high=1, traced=True
+    )
+    episodes_per_update: int = _option(
+        1, "episodes before each update", LEARNING, low=1, high=100_000
+    )
+    updates_per_episode: int = _option(
+        1, "updates after each episode", LEARNING, low=0, high=100_000
+    )
+    q_rule: str = _option("adam", "how Q learns, and from what", LEARNING, kind="q rule")
+    bootstrap_last: bool = _option(False, "bootstrap past the last step of an episode", LEARNING)
     target_period: int = _option(
-        0, "updates between copies to a target network; 0 has none", low=0, high=10**9
+        0, "updates between copies to a target network; 0 has none", LEARNING, low=0, high=10**9
     )
-    init_q: float = _option(0.01, "initial Q uniform in +- this", low=0, high=1e6, traced=True)
-    init_logits: float = _option(
-        0.1, "initial logits uniform in +- this", low=0, high=1e6, traced=True
-    )
-    share_transitions: bool = _option(False, "each transition teaches all skills, not one")
-    q_rule: str = _option("adam", "how Q moves", kind="q rule")
-    sweep: bool = _option(False, "Q learns from every known transition at once, not from a batch")
-    update_every: int = _option(
-        0, "environment steps per update, for any T; 0 counts episodes", low=0, high=1e9
-    )
-    logit_decay: float = _option(
-        0.0, "share of the logits that fades at each update", low=0, high=1, traced=True
-    )
-    anneal: bool = _option(False, "both rates fall linearly to 0 over the run")
     average_rate: float = _option(
-        0.0, "evaluate an average of Q that moves so much a round; 0 evaluates Q", low=0, high=1
+        0.0,
+        "evaluate a moving average of Q with this rate; 0 evaluates Q itself",
+        LEARNING,
+        low=0,
+        high=1,
     )
-    observation: str = _option("one_hot", "what networks see of a state", kind="observation")
-    pixels_per_cell: int = _option(1, "pixels along the side of a cell", low=1, high=64)
-    network: str = _option("table", "how Q and logits are computed", kind="network")
-    discriminator_network: str = _option(
-        "same", "how logits alone are computed", kind="discriminator network"
+    init_q: float = _option(
+        0.01, "initial Q uniform in +- this", LEARNING, low=0, high=1e6, traced=True
     )
-    hidden: tuple[int, ...] = _option(
-        (256, 256), "units of the hidden layers of an mlp", low=1, high=1_000_000
+    observation: str = _option(
+        "auto", "what networks see of a state (pixels:4: pixels per cell)", NETWORKS
     )
-    channels: tuple[int, ...] = _option(
-        (32, 64, 128), "channels of the layers of a cnn", low=1, high=100_000
+    network: str = _option(
+        "auto",
+        "how Q and logits are computed: table, linear, mlp:256,256, cnn:32,64,128 (cnn:32,64:3 has "
+        "kernels of 3 x 3); Q/LOGITS names both, as in table/mlp:2300",
+        NETWORKS,
     )
-    kernel: int = _option(5, "side of a cnn's kernels, odd", low=1, high=99)
-    network_rows: str = _option(
-        "auto", "what networks are run on at an update", kind="network rows"
-    )
-    evaluate_every: int = _option(25_000, "environment steps between evaluations", low=1, high=1e13)
+
+    def differing(self) -> dict[str, Any]:
+        """The fields that are not at their defaults: an option added later changes nothing."""
+        found = dataclasses.asdict(self)
+        return {name: value for name, value in found.items() if value != getattr(Config, name)}
 
     def fingerprint(self) -> str:
-        """SHA-256 of all fields, in a canonical form."""
-        text = json.dumps(dataclasses.asdict(self), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """SHA-256 of what differs from the defaults, in a canonical form."""
+        return hashlib.sha256(json.dumps(self.differing(), sort_keys=True).encode()).hexdigest()
 
     @property
     def collection(self) -> int:
@@ -137,7 +155,7 @@ class Config:
 
     def static(self) -> tuple[tuple[str, Any], ...]:
         """What decides the compiled program, as a hashable key (seed and lengths do not)."""
-        skip = {"world", "method", "seed", "steps", "evaluate_every"}
+        skip = {"method", "seed", "steps", "evaluate_every"}
         return tuple(
             (name, getattr(self, name))
             for name, spec in SPECS.items()
@@ -145,8 +163,64 @@ class Config:
         )
 
 
-SPECS: dict[str, Spec] = {f.name: f.metadata["spec"] for f in dataclasses.fields(Config)}
+class Options(TypedDict, total=False):
+    """The fields of `Config` as keyword arguments, so that editors complete them."""
+
+    steps: int
+    seed: int
+    skills: int
+    horizon: int
+    evaluate_every: int
+    discriminator: str
+    reward: str
+    context: str
+    time_weight: str
+    dropout: bool
+    inverse_temperature: float
+    prior: float
+    fading: float
+    batch: int
+    buffer: int
+    learning_rate: float
+    discriminator_learning_rate: float
+    anneal: bool
+    discount: float
+    epsilon: float
+    episodes_per_update: int
+    updates_per_episode: int
+    q_rule: str
+    bootstrap_last: bool
+    target_period: int
+    average_rate: float
+    init_q: float
+    observation: str
+    network: str
+
+
+SPECS: dict[str, OptionSpec] = {f.name: f.metadata["spec"] for f in dataclasses.fields(Config)}
 TYPES: dict[str, type] = {f.name: type(f.default) for f in dataclasses.fields(Config)}
+
+# Options of earlier versions -> what does their work now.
+MOVED: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "world": "the world is an argument of its own",
+        "evaluation_epsilon": "skills are evaluated greedily",
+        "temperature_in_loss": "--discriminator one_vs_all_sharpened has beta in the reward alone",
+        "discriminator_states": "--context last",
+        "reward_state": "--context next or current",
+        "init_logits": "initial logits are uniform in +- 0.1",
+        "share_transitions": "--q-rule shared_adam or shared_plain",
+        "sweep": "--q-rule sweep_adam or sweep_plain",
+        "update_every": "--updates-per-episode",
+        "logit_decay": "--fading",
+        "pixels_per_cell": "--observation pixels:4",
+        "discriminator_network": "--network table/mlp:256 names that of Q and that of the logits",
+        "hidden": "--network mlp:256,256",
+        "channels": "--network cnn:32,64,128",
+        "kernel": "--network cnn:32,64,128:5",
+        "network_rows": "whichever is less work is done",
+    }
+)
 
 
 def flag(name: str) -> str:
@@ -154,24 +228,11 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-_MOST_LAYERS = 32
-
-
-def _check_sizes(name: str, value: Any) -> tuple[int, ...]:
-    """Whole numbers in the field's range, from a list or from text such as ``32,64,128``."""
-    spec = SPECS[name]
-    words = value.split(",") if isinstance(value, str) else value
-    if not isinstance(words, list | tuple) or not 1 <= len(words) <= _MOST_LAYERS:
-        raise UserError(f"{flag(name)}: {_shown(value)} is not a list such as 32,64,128")
-    sizes = []
-    for word in words:
-        text = str(word).strip()
-        if isinstance(word, bool) or not text.isdecimal() or len(text) > 12:
-            raise UserError(f"{flag(name)}: {_shown(word)} is not a whole number")
-        if not spec.low <= int(text) <= spec.high:
-            raise UserError(f"{flag(name)}: {text} is outside {spec.low:g} to {spec.high:g}")
-        sizes.append(int(text))
-    return tuple(sizes)
+def unknown_option(name: str, written: str) -> UserError:
+    """For an option that is not there: what does its work now, or the nearest name."""
+    if name in MOVED:
+        return UserError(f"option '{written}' is gone; now: {MOVED[name]}")
+    return unknown("option", written, [*SPECS] if written == name else [flag(n) for n in SPECS])
 
 
 def _shown(value: Any) -> str:
@@ -182,8 +243,6 @@ def _shown(value: Any) -> str:
 def check_value(name: str, value: Any) -> Any:
     """``value`` in the field's type and range, or `UserError` naming the flag."""
     spec, expected = SPECS[name], TYPES[name]
-    if expected is tuple:
-        return _check_sizes(name, value)
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     number = isinstance(value, int | float) and not isinstance(value, bool)

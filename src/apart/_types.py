@@ -1,7 +1,8 @@
 """Names of types; the letters in comments and docstrings are shapes. Does not import JAX.
 
-S states · A actions · K skills · T steps of an episode · B samples of a batch ·
-[R, C] the folded pairs of `objective.pairs` (R * C = K (K - 1) / 2).
+S states · A actions · N successors of a transition · K skills · T steps of an episode ·
+E episodes · B samples of a batch · [R, C] the folded pairs of `objective.pairs`
+(R * C = K (K - 1) / 2).
 """
 
 from __future__ import annotations
@@ -15,15 +16,18 @@ if TYPE_CHECKING:
 
 Array: TypeAlias = "jax.Array"
 Key: TypeAlias = "jax.Array"
+Obs: TypeAlias = Any  # observations: the numbers of states, or a pytree of arrays
 IntArray: TypeAlias = "np.ndarray[Any, np.dtype[np.int32]]"
 BoolArray: TypeAlias = "np.ndarray[Any, np.dtype[np.bool_]]"
 FloatArray: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
-Image: TypeAlias = tuple[int, int, int]  # height, width, channels of an observation
+Image: TypeAlias = tuple[int, int, int]  # height, width, channels of what a network sees
 
 
 class Sight(NamedTuple):
-    """How networks see states; states are [n], or None for all in order."""
+    """How networks see observations: [n, ...] of them, or None for all states in order."""
 
-    images: Callable[[Array | None], Array]  # states -> [n, height, width, channels]
-    times: Callable[[Array | None, Array], Array]
-    # (states, weight [height * width * channels, units]) -> [n, units], the images times the weight
+    n_states: int | None  # S, where observations are the numbers of states
+    image: Image  # of one observation; a vector is an image of one pixel
+    images: Callable[[Obs | None], Array]  # observations -> [n, height, width, channels]
+    product: Callable[[Obs | None, Array], Array]
+    # (observations, weight [height * width * channels, units]) -> [n, units], images times weight

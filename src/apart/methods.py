@@ -12,10 +12,18 @@ Option = str | int | float | bool
 
 @dataclass(frozen=True)
 class Method:
-    """One line for people, and the options in which the method differs from the defaults."""
+    """A named method.
+
+    Attributes:
+        summary: one line for people.
+        options: those in which it differs from the defaults.
+        steps_per_update: environment steps for each update, whatever T is; 0 leaves it to
+            ``updates_per_episode``.
+    """
 
     summary: str
     options: Mapping[str, Option] = field(default_factory=dict)
+    steps_per_update: int = 0
 
 
 _AP_MIN: Final = {"discriminator": "all_pairs", "reward": "min_pairs"}
@@ -24,11 +32,8 @@ _OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
 
 _PLUS: Final[Mapping[str, Option]] = {
     "time_weight": "square",
-    "share_transitions": True,
-    "q_rule": "plain",
-    "sweep": True,
+    "q_rule": "sweep_plain",
     "learning_rate": 0.5,
-    "update_every": 20,
     "anneal": True,
     "average_rate": 2e-3,
     "discount": 0.95,
@@ -41,8 +46,8 @@ _LOGITS: Final[Mapping[str, Option]] = {
     "discriminator": "one_vs_all",
     "reward": "min_margin",
     "discriminator_learning_rate": 1e-2,
-    "discriminator_states": "last",
-    "logit_decay": 3e-3,
+    "context": "last",
+    "fading": 3e-3,
 }
 
 METHODS: Final[Mapping[str, Method]] = MappingProxyType(
@@ -91,6 +96,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         "apart_logits": Method(
             "K trained logits, margin over the strongest rival, every transition teaches all",
             _LOGITS,
+            steps_per_update=20,
         ),
         "apart_pixels": Method(
             "apart_logits with a CNN on images, set to learn in minutes",
@@ -98,10 +104,9 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
                 **_LOGITS,
                 "observation": "normalized_pixels",
                 "network": "cnn",
-                "q_rule": "adam",
+                "q_rule": "sweep_adam",
                 "learning_rate": 1e-4,
                 "discriminator_learning_rate": 3e-4,
-                "update_every": 0,
                 "episodes_per_update": 8,
                 "batch": 20_000,
                 "anneal": False,
@@ -111,16 +116,12 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
         ),
         "apart_plus": Method(
             "counts of last states instead of a trained discriminator: all skills, fast",
-            {
-                **_PLUS,
-                "discriminator": "counts",
-                "reward": "min_counts",
-                "discriminator_learning_rate": 0.3,
-            },
+            {**_PLUS, "discriminator": "counts", "reward": "min_counts", "fading": 0.3},
+            steps_per_update=20,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",
-            {"epsilon": 1.0, "evaluation_epsilon": 1.0, "updates_per_episode": 0},
+            {"epsilon": 1.0, "updates_per_episode": 0},
         ),
     }
 )

@@ -1,80 +1,102 @@
-"""From what the user said to a complete, valid configuration and its world. No JAX."""
+"""From what the user said to a complete, valid configuration and its world. No JAX.
+
+Asks records for facts (does this rule need a table? does this reward read pairs?), never for names.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from apart._config import SPECS, Config, check_value, flag
+import numpy as np
+
+from apart import worlds
+from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
-from apart.learner.approximators import NETWORKS
+from apart.learner import approximators
+from apart.learner.approximators import NETWORKS, Form, Network
+from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS
-from apart.objective.discriminators import DISCRIMINATORS
+from apart.objective.contexts import CONTEXTS
+from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS
-from apart.worlds import grid
-from apart.worlds.grid import World
-from apart.worlds.layouts import LAYOUTS
-from apart.worlds.observations import OBSERVATIONS
+from apart.worlds import grid, observations
+from apart.worlds.observations import OBSERVATIONS, Observation
+from apart.worlds.world import TableWorld, World
 
-CHOICES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
+_NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
-        "world": {name: layout.summary for name, layout in LAYOUTS.items()},
-        "method": {name: method.summary for name, method in METHODS.items()},
-        "discriminator": {name: d.summary for name, d in DISCRIMINATORS.items()},
-        "reward": {name: r.summary for name, r in REWARDS.items()},
-        "time weight": {name: w.summary for name, w in TIME_WEIGHTS.items()},
-        "discriminator states": {"all": "every step", "last": "the last step of an episode only"},
-        "q rule": {
-            "adam": "an Adam step on the squared TD error",
-            "plain": "a step of the rate towards the mean target of each cell of a table",
-        },
-        "reward state": {"next": "the state after the action", "current": "the state before it"},
-        "observation": {name: o.summary for name, o in OBSERVATIONS.items()},
-        "network": {name: n.summary for name, n in NETWORKS.items()},
-        "discriminator network": {
-            "same": "as --network",
-            **{name: n.summary for name, n in NETWORKS.items()},
-        },
-        "network rows": {
-            "auto": "whichever is less work",
-            "states": "every state once; the batch is a histogram over them",
-            "samples": "the samples of the batch, as where states cannot be enumerated",
-        },
+        "method": METHODS,
+        "discriminator": DISCRIMINATORS,
+        "reward": REWARDS,
+        "context": CONTEXTS,
+        "time weight": TIME_WEIGHTS,
+        "q rule": Q_RULES,
+        "observation": OBSERVATIONS,
+        "network": NETWORKS,
     }
 )
 
 
-def _counts(config: Config) -> bool:
-    return config.discriminator == "counts"
+def choices() -> dict[str, dict[str, str]]:
+    """For every kind of name: the names and a line on each."""
+    found = {"world": {name: known.summary for name, known in grid.maps().items()}}
+    for kind, records in _NAMED.items():
+        found[kind] = {name: record.summary for name, record in records.items()}
+    return found
+
+
+class _Facts(NamedTuple):
+    """The records that a configuration names, and what they say together."""
+
+    discriminator: Discriminator
+    rule: QRule
+    observation: Observation
+    q: Form
+    logits: Form
+
+    @classmethod
+    def of(cls, config: Config) -> _Facts:
+        return cls(
+            DISCRIMINATORS[config.discriminator],
+            Q_RULES[config.q_rule],
+            OBSERVATIONS[observations.parse(config.observation)[0]],
+            *approximators.parse(config.network),
+        )
+
+    @property
+    def counting(self) -> bool:
+        """Whether the discriminator is not trained."""
+        return self.discriminator.learned is None
+
+    @property
+    def networks(self) -> dict[str, Network]:
+        """Those that are there, by what they are for."""
+        found = {"Q": NETWORKS[self.q.kind]}
+        return found if self.counting else {**found, "logits": NETWORKS[self.logits.kind]}
 
 
 # Options that some configurations do not look at; setting one of those is a mistake worth a word.
-_IDLE: Final[Mapping[str, Callable[[Config], bool]]] = MappingProxyType(
+_IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
     {
-        "buffer": lambda c: _counts(c) and c.sweep,
-        "dropout": lambda c: (
-            c.time_weight == "last"
-        ),  # keeps the last step alone, as the weight does
-        "init_logits": _counts,
-        "logit_decay": _counts,
-        "discriminator_states": _counts,
-        "temperature_in_loss": lambda c: c.discriminator != "one_vs_all",
-        "inverse_temperature": lambda c: c.discriminator.startswith("all_pairs"),
-        "pixels_per_cell": lambda c: c.observation == "one_hot",
-        "discriminator_network": _counts,
-        "hidden": lambda c: "mlp" not in (c.network, c.discriminator_network),
-        "channels": lambda c: "cnn" not in (c.network, c.discriminator_network),
-        "kernel": lambda c: "cnn" not in (c.network, c.discriminator_network),
+        "buffer": lambda c, f: f.counting and f.rule.sweeps,
+        "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,
+        "prior": lambda c, f: not f.counting,
+        "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
+        "discriminator_learning_rate": lambda c, f: f.counting,
     }
 )
 
 
-def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tuple[Config, World]:
+def resolve(
+    world: str | World, method: str, options: Mapping[str, Any], slip: float = 0.0
+) -> tuple[Config, World]:
     """The configuration of ``method`` with the user's ``options`` on top, and the loaded world.
 
     Raises:
@@ -84,74 +106,79 @@ def resolve(world: str | World, method: str, options: Mapping[str, Any]) -> tupl
         raise unknown("method", method, METHODS)
     for name in options:
         if name not in SPECS:
-            raise unknown("option", name, SPECS)
+            raise unknown_option(name, name)
     options = {name: check_value(name, value) for name, value in options.items()}
-    options = {name: value for name, value in options.items() if value != "same"}  # the default
-    loaded = world if isinstance(world, World) else grid.load(world)
-    values = {**_defaults(method, options), **options, "world": loaded.name, "method": method}
-    config = Config(**values)
+    loaded = worlds.load(world, slip)
+    own: dict[str, Any] = {**METHODS[method].options, "method": method}
+    config = Config(**{**own, **options})
     if config.horizon == 0:
-        config = dataclasses.replace(config, horizon=loaded.horizon)
-    if config.update_every:
-        for name in ("updates_per_episode", "episodes_per_update"):
-            if name in options:
-                raise UserError(f"--update-every and {flag(name)}: set one of them (or 0)")
-        per_episode = max(round(config.horizon / config.update_every), 1)
+        config = dataclasses.replace(config, horizon=loaded.about.horizon)
+    every = METHODS[method].steps_per_update
+    if every and not {"updates_per_episode", "episodes_per_update"} & set(options):
+        per_episode = max(round(config.horizon / every), 1)
         config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
-    if config.network_rows == "auto":
-        # An update on samples runs the networks on the states before and after: 2 B rows.
-        fewer = "states" if loaded.n_states <= 2 * config.batch or config.sweep else "samples"
-        rows = "states" if _tables_only(config) else fewer
-        config = dataclasses.replace(config, network_rows=rows)
-    _check_together(config, loaded)
+    config = _with_networks(config, loaded, options)
+    check(config, loaded)
+    facts = _Facts.of(config)
     for name in options:
-        if name in _IDLE and _IDLE[name](config):
+        if name in _IDLE and _IDLE[name](config, facts):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
+
+
+def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> Config:
+    """What is left to the world and to the networks: forms in full, rates, a rule that fits.
+
+    Whoever named the network sets the rates: the user's network its own, the method's the method's.
+    """
+    is_table = isinstance(world, TableWorld)
+    set_: dict[str, Any] = {}
+    if config.observation == Config.observation:
+        set_["observation"] = next(name for name, o in OBSERVATIONS.items() if o.fits(world))
+    by_user = "network" in options
+    text = config.network
+    if text == Config.network:
+        by_user, text = by_user or not is_table, _usual_network(world)
+    q, logits = approximators.parse(text)
+    if DISCRIMINATORS[config.discriminator].learned is None:
+        logits = Form(next(name for name, n in NETWORKS.items() if n.of_states))
+    set_["network"] = approximators.written(q, logits)
+    if by_user:
+        set_ |= {**NETWORKS[q.kind].q_rate, **NETWORKS[logits.kind].logits_rate}
+    if "q_rule" not in options:
+        if not NETWORKS[q.kind].of_states:
+            set_["q_rule"] = Q_RULES[config.q_rule].with_adam
+        if not is_table:
+            set_["q_rule"] = Q_RULES[set_.get("q_rule", config.q_rule)].with_samples
+    kept = {name: value for name, value in set_.items() if name not in options}
+    named = {name: set_[name] for name in ("observation", "network") if name in set_}
+    chosen: dict[str, Any] = {**kept, **named}
+    return dataclasses.replace(config, **chosen)
+
+
+def _usual_network(world: World) -> str:
+    if isinstance(world, TableWorld):
+        return "table"
+    return "cnn" if len(world.obs.shape) == 3 else "mlp"
 
 
 def check(config: Config, world: World) -> None:
     """`UserError` where a complete configuration names what is not there or contradicts itself."""
     _check_names(config)
-    _check_together(config, world)
-
-
-def _defaults(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What the method and its networks set; whoever named the network sets the rates."""
-    own = METHODS[method].options
-    said = {**own, **options}
-    q, logits = said.get("network", "table"), said.get("discriminator_network", "same")
-    if logits == "same":
-        logits = "table" if said.get("discriminator") == "counts" else q
-    of_networks: dict[str, Any] = {}
-    if q in NETWORKS and logits in NETWORKS:  # else: an unknown name, told later
-        of_networks = {**NETWORKS[q].of_q, **NETWORKS[logits].of_discriminator}
-    by_user = "network" in options or "discriminator_network" in options
-    found = {**own, **of_networks} if by_user else {**of_networks, **own}
-    return {**found, "discriminator_network": logits}
-
-
-def _tables_only(config: Config) -> bool:
-    return config.network == "table" and config.discriminator_network == "table"
-
-
-def _check_names(config: Config) -> None:
-    for name, spec in SPECS.items():
-        if spec.kind not in ("", "world") and getattr(config, name) not in CHOICES[spec.kind]:
-            raise unknown(spec.kind, getattr(config, name), CHOICES[spec.kind])
-
-
-def _check_together(config: Config, world: World) -> None:
-    fits = REWARDS[config.reward].discriminators
-    if config.discriminator not in fits:
+    facts = _Facts.of(config)
+    reads = REWARDS[config.reward].reads
+    if facts.discriminator.gives != reads:
+        fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
         raise UserError(
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
             f"not {config.discriminator}"
         )
-    if config.sweep and (config.dropout or not config.share_transitions):
-        raise UserError("--sweep needs --share-transitions and takes no --dropout")
-    _check_networks(config)
+    if facts.rule.sweeps and config.dropout:
+        raise UserError(
+            f"--q-rule {config.q_rule} takes no --dropout: it weighs by W(t) what it knows"
+        )
+    _check_networks(config, world, facts)
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.collection:
@@ -165,54 +192,76 @@ def _check_together(config: Config, world: World) -> None:
         )
     needed, present = memory_bytes(config, world), _physical_memory()
     if needed > present:
-        image = OBSERVATIONS[config.observation].image(world, config.pixels_per_cell)
-        what = f" seen as {image[0]} x {image[1]} pixels" if config.observation != "one_hot" else ""
+        sight = observations.sight_of(world, config.observation)
+        seen = f" seen as {sight.image[0]} x {sight.image[1]} pixels" if sight.image[0] > 1 else ""
+        cells = f"a world of {sight.n_states} cells" if sight.n_states else world.name
         raise UserError(
-            f"{flag('skills')} {config.skills} in a world of {world.n_states} cells{what} needs "
+            f"{flag('skills')} {config.skills} in {cells}{seen} needs "
             f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
         )
 
 
-def _check_networks(config: Config) -> None:
-    for name in ("network", "discriminator_network"):
-        kind = getattr(config, name)
-        fits = NETWORKS[kind].observations
-        if config.observation not in fits:
-            if _counts(config) and name == "discriminator_network":
-                raise UserError(
-                    "--discriminator counts is a table of states and cannot see "
-                    f"{config.observation}; try --method apart_logits"
-                )
-            raise UserError(
-                f"{flag(name)} {kind} reads --observation {' or '.join(fits)}, "
-                f"not {config.observation}"
-            )
-    if config.observation != "one_hot" and config.kernel % 2 == 0:
-        raise UserError(f"--kernel: {config.kernel} is even; use {config.kernel + 1}")
-    if config.network != "table" and config.q_rule != "adam":
+def _check_names(config: Config) -> None:
+    for name, spec in SPECS.items():
+        if spec.kind and getattr(config, name) not in _NAMED[spec.kind]:
+            raise unknown(spec.kind, getattr(config, name), _NAMED[spec.kind])
+    name = observations.parse(config.observation)[0]
+    if config.observation != Config.observation and name not in OBSERVATIONS:
+        raise unknown("observation", name, OBSERVATIONS)
+    if config.network != Config.network:
+        approximators.parse(config.network)
+
+
+def _check_networks(config: Config, world: World, facts: _Facts) -> None:
+    is_table = isinstance(world, TableWorld)
+    if not facts.observation.fits(world):
+        fits = [name for name, o in OBSERVATIONS.items() if o.fits(world)]
         raise UserError(
-            f"--q-rule {config.q_rule} moves cells of a table; --network "
-            f"{config.network} needs --q-rule adam"
+            f"--observation {config.observation}: {world.name} is seen as {' or '.join(fits)}"
         )
-    if config.network_rows == "samples" and (config.sweep or config.q_rule == "plain"):
-        which = "--sweep" if config.sweep else "--q-rule plain"
-        raise UserError(f"{which} goes over all states; it needs --network-rows states")
+    if not is_table and (facts.counting or facts.rule.sweeps):
+        what = f"--q-rule {config.q_rule}"
+        if facts.counting:
+            what = f"--discriminator {config.discriminator}"
+        raise UserError(
+            f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
+            "try --method apart_logits"
+        )
+    for what, network in facts.networks.items():
+        if network.of_states and facts.observation.images:
+            raise UserError(
+                f"--network: a table (of {what}) holds a number for each state, it cannot read "
+                f"--observation {config.observation}; try linear, mlp or cnn"
+            )
+        image = observations.sight_of(world, config.observation).image
+        if network.of_images and image[0] * image[1] == 1:
+            raise UserError(
+                f"--network {config.network}: convolutions read images, not --observation "
+                f"{config.observation}"
+            )
+    if not facts.networks["Q"].of_states and not facts.rule.adam:
+        raise UserError(
+            f"--q-rule {config.q_rule} moves cells of a table; --network {config.network} "
+            f"needs --q-rule {facts.rule.with_adam}"
+        )
 
 
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
-    image = OBSERVATIONS[config.observation].image(world, config.pixels_per_cell)
-    logits = DISCRIMINATORS[config.discriminator].shape(config.skills)
-    q = (world.next_state.shape[1], config.skills)
-    n_rows = world.n_states if config.network_rows == "states" else 2 * config.batch
+    facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
+    logits = facts.discriminator.shape(config.skills)
+    q = (world.about.n_actions, config.skills)
+    n_rows = 2 * config.batch
+    if sight.n_states is not None:
+        n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
     floats = 4 * config.buffer + 16 * config.batch
-    for kind, shape, copies in (
-        (config.discriminator_network, logits, 4),
-        (config.network, q, 8),
-    ):
-        size = NETWORKS[kind].size(config, world.n_states, image, shape)
+    for form, shape, copies in ((facts.logits, logits, 4), (facts.q, q, 8)):
+        size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row
-    return 4 * floats
+    ring = 0
+    if not isinstance(world, TableWorld):
+        ring = config.buffer * math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
+    return 4 * floats + ring
 
 
 def _physical_memory() -> int:

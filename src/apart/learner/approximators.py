@@ -1,9 +1,9 @@
-"""How numbers per state are kept and computed: the seam between tables and networks.
+"""How numbers per observation are kept and computed: the seam between tables and networks.
 
-A `Store` has parameters of its own kind. ``read`` gives the numbers of some states (or of all)
-and a pullback that turns a gradient with respect to those numbers into one with respect to the
-parameters. All losses are written in terms of such rows, so that nothing else knows how they come
-about. The skill is always an output: a row holds the numbers of all skills.
+An `Approximator` has parameters of its own kind. ``read`` gives the numbers of some observations
+(or of all states) and a pullback that turns a gradient with respect to those numbers into one with
+respect to the parameters. All losses are written in terms of such rows, so that nothing else knows
+how they come about. The skill is always an output: a row holds the numbers of all skills.
 
 A network starts so that its numbers are spread like those of a table: hidden units keep a mean
 square of 1 (the sum of squares of an observation is its number of pixels), the last layer has no
@@ -21,23 +21,26 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-from apart._config import Config
+from apart._errors import UserError, unknown
 from apart._lazy import jax, jnp
-from apart._types import Array, Image, Key, Sight
+from apart._types import Array, Image, Key, Obs, Sight
 from apart.learner.convolution import convolve
 
 Params = Any  # a pytree of arrays
 Shape = tuple[int, ...]
 Pullback = Callable[[Array], Params]
+_MOST_LAYERS: Final = 32
+_MOST_UNITS: Final = 1_000_000
+_MOST_KERNEL: Final = 99
 
 
-class Store(NamedTuple):
-    """How rows of numbers, one per state, are parametrised."""
+class Approximator(NamedTuple):
+    """How rows of numbers, one per observation, are parametrised."""
 
     init: Callable[[Key, Array], Params]  # (key, scale) -> parameters
-    read: Callable[[Params, Array | None], tuple[Array, Pullback]]
-    # (parameters, states [n] or None for all in order) -> rows [n, *shape], pullback
-    times: Callable[[Params, Array], Params]  # parameters whose rows are a factor times as large
+    read: Callable[[Params, Obs | None], tuple[Array, Pullback]]
+    # (parameters, observations [n, ...] or None for all states) -> rows [n, *shape], pullback
+    scaled: Callable[[Params, Array], Params]  # parameters whose rows are a factor times as large
 
 
 class Layer(NamedTuple):
@@ -61,54 +64,72 @@ class Size(NamedTuple):
     floats_per_row: int  # that are kept of one observation for the way back
 
 
+class Form(NamedTuple):
+    """A network as the user wrote it: ``mlp:256,256``, ``cnn:32,64,128:5``."""
+
+    kind: str
+    sizes: tuple[int, ...] = ()
+    kernel: int = 0
+
+    def __str__(self) -> str:
+        sizes = ",".join(map(str, self.sizes))
+        return ":".join(filter(None, (self.kind, sizes, str(self.kernel or ""))))
+
+
 @dataclass(frozen=True)
 class Network:
     """A way to compute rows.
 
     Attributes:
         summary: one line for people.
-        observations: those that it can read.
-        build: (config, number of states, sight, image, row shape) -> Store.
-        size: (config, number of states, image, row shape) -> Size.
-        of_q: what the configuration gets where Q is such a network and the user says nothing.
-        of_discriminator: the same for the discriminator.
+        build: (form, sight, row shape) -> Approximator.
+        size: (form, sight, row shape) -> Size.
+        sizes: units of its layers unless the user says; empty where it has none.
+        kernel: side of its kernels unless the user says; 0 where it has none.
+        of_states: it reads the numbers of states, nothing else.
+        of_images: it reads images, nothing else.
+        q_rate: rate of Q where Q is such a network and the user says nothing.
+        logits_rate: the same for the discriminator.
     """
 
     summary: str
-    observations: tuple[str, ...]
-    build: Callable[[Config, int, Sight, Image, Shape], Store]
-    size: Callable[[Config, int, Image, Shape], Size]
-    of_q: Mapping[str, Any] = field(default_factory=dict)
-    of_discriminator: Mapping[str, Any] = field(default_factory=dict)
+    build: Callable[[Form, Sight, Shape], Approximator]
+    size: Callable[[Form, Sight, Shape], Size]
+    sizes: tuple[int, ...] = ()
+    kernel: int = 0
+    of_states: bool = False
+    of_images: bool = False
+    q_rate: Mapping[str, Any] = field(default_factory=dict)
+    logits_rate: Mapping[str, Any] = field(default_factory=dict)
 
 
-def table(n_states: int, shape: Shape) -> Store:
+def table(n_states: int, shape: Shape) -> Approximator:
     """A plain table, uniform in +- scale at the start."""
 
     def init(key: Key, scale: Array) -> Array:
         return jax.random.uniform(key, (n_states, *shape), minval=-scale, maxval=scale)
 
-    def read(params: Array, states: Array | None) -> tuple[Array, Pullback]:
+    def read(params: Array, states: Obs | None) -> tuple[Array, Pullback]:
         if states is None:
             return params, lambda gradient: gradient
         return params[states], lambda gradient: jnp.zeros_like(params).at[states].add(gradient)
 
-    return Store(init, read, lambda params, factor: factor * params)
+    return Approximator(init, read, lambda params, factor: factor * params)
 
 
 def network(
     shape: Shape,
     hidden: tuple[tuple[Shape, int], ...],
     below: tuple[int, int],
-    outputs: Callable[[Weights, Array | None], Array],
-) -> Store:
+    outputs: Callable[[Weights, Obs | None], Array],
+) -> Approximator:
     """Hidden layers, then one linear layer without bias.
 
     Args:
         shape: of a row.
         hidden: per hidden layer the shape of its weight and the sum of squares of its inputs.
         below: inputs of the last layer, and their sum of squares.
-        outputs: (weights, states [n] or None for all in order) -> [n, numbers of a row].
+        outputs: (weights, observations [n, ...] or None for all states) -> [n, numbers of a row].
     """
     n_out = math.prod(shape)
 
@@ -124,81 +145,84 @@ def network(
         last = jax.random.uniform(key_last, (size, n_out), minval=-spread, maxval=spread)
         return Weights(tuple(layers), last)
 
-    def read(params: Weights, states: Array | None) -> tuple[Array, Pullback]:
+    def read(params: Weights, obs: Obs | None) -> tuple[Array, Pullback]:
         def rows(weights: Weights) -> Array:
-            return outputs(weights, states).reshape(-1, *shape)
+            return outputs(weights, obs).reshape(-1, *shape)
 
         out, pull = jax.vjp(rows, params)
         return out, lambda gradient: pull(gradient)[0]
 
-    def times(params: Weights, factor: Array) -> Weights:
+    def scaled(params: Weights, factor: Array) -> Weights:
         return params._replace(last=factor * params.last)
 
-    return Store(init, read, times)
+    return Approximator(init, read, scaled)
 
 
-def _dense(sight: Sight, image: Image, shape: Shape, hidden: tuple[int, ...]) -> Store:
-    def outputs(weights: Weights, states: Array | None) -> Array:
-        times: Callable[[Array], Array] = partial(sight.times, states)
+def _states(form: Form, sight: Sight, shape: Shape) -> Approximator:
+    assert sight.n_states is not None  # `of_states`
+    return table(sight.n_states, shape)
+
+
+def _dense(form: Form, sight: Sight, shape: Shape) -> Approximator:
+    def outputs(weights: Weights, obs: Obs | None) -> Array:
+        product: Callable[[Array], Array] = partial(sight.product, obs)
         for layer in weights.hidden:
-            times = jax.nn.relu(times(layer.weight) + layer.bias).__matmul__
-        return times(weights.last)
+            product = jax.nn.relu(product(layer.weight) + layer.bias).__matmul__
+        return product(weights.last)
 
-    return network(shape, *_mlp_layers(hidden, image), outputs)
+    return network(shape, *_dense_layers(form, sight.image), outputs)
 
 
-def _mlp_layers(
-    hidden: tuple[int, ...], image: Image
+def _dense_layers(
+    form: Form, image: Image
 ) -> tuple[tuple[tuple[Shape, int], ...], tuple[int, int]]:
     size, energy = math.prod(image), image[0] * image[1]
     layers: list[tuple[Shape, int]] = []
-    for units in hidden:
+    for units in form.sizes:
         layers.append(((size, units), energy))
         size = energy = units
     return tuple(layers), (size, energy)
 
 
-def _cnn_layers(
-    config: Config, image: Image
-) -> tuple[tuple[tuple[Shape, int], ...], tuple[int, int]]:
+def _cnn_layers(form: Form, image: Image) -> tuple[tuple[tuple[Shape, int], ...], tuple[int, int]]:
     height, width, channels = image
     layers: list[tuple[Shape, int]] = []
-    energy = config.kernel**2
-    for units in config.channels:
-        layers.append(((config.kernel, config.kernel, channels, units), energy))
-        channels, energy = units, config.kernel**2 * units
+    energy = form.kernel**2
+    for units in form.sizes:
+        layers.append(((form.kernel, form.kernel, channels, units), energy))
+        channels, energy = units, form.kernel**2 * units
     size = height * width * channels
     return tuple(layers), (size, size)
 
 
-def _cnn(config: Config, n_states: int, sight: Sight, image: Image, shape: Shape) -> Store:
-    def outputs(weights: Weights, states: Array | None) -> Array:
-        seen = sight.images(states)
+def _cnn(form: Form, sight: Sight, shape: Shape) -> Approximator:
+    def outputs(weights: Weights, obs: Obs | None) -> Array:
+        seen = sight.images(obs)
         n, height, width, channels = seen.shape
         x = seen.reshape(n, height * width, channels).swapaxes(0, 1)
         for layer in weights.hidden:
             x = jax.nn.relu(convolve(x, layer.weight, (height, width)) + layer.bias)
         return x.swapaxes(0, 1).reshape(n, -1) @ weights.last
 
-    return network(shape, *_cnn_layers(config, image), outputs)
+    return network(shape, *_cnn_layers(form, sight.image), outputs)
 
 
-def _table_size(config: Config, n_states: int, image: Image, shape: Shape) -> Size:
-    return Size(n_states * math.prod(shape), 0)
+def _states_size(form: Form, sight: Sight, shape: Shape) -> Size:
+    return Size((sight.n_states or 0) * math.prod(shape), 0)
 
 
-def _dense_size(hidden: tuple[int, ...], image: Image, shape: Shape) -> Size:
-    layers, below = _mlp_layers(hidden, image)
+def _dense_size(form: Form, sight: Sight, shape: Shape) -> Size:
+    layers, below = _dense_layers(form, sight.image)
     parameters = sum(math.prod(weight) + weight[-1] for weight, _ in layers)
     return Size(
         parameters + below[0] * math.prod(shape),
-        math.prod(image) + 2 * sum(hidden) + math.prod(shape),
+        math.prod(sight.image) + 2 * sum(form.sizes) + math.prod(shape),
     )
 
 
-def _cnn_size(config: Config, n_states: int, image: Image, shape: Shape) -> Size:
-    layers, below = _cnn_layers(config, image)
-    pixels = image[0] * image[1]
+def _cnn_size(form: Form, sight: Sight, shape: Shape) -> Size:
+    layers, below = _cnn_layers(form, sight.image)
+    pixels = sight.image[0] * sight.image[1]
     parameters = sum(math.prod(weight) + weight[-1] for weight, _ in layers)
     # Per layer the image, what goes into it and comes out of it as frequencies (some 3 P floats).
     kept = sum(8 * pixels * (weight[-2] + weight[-1]) for weight, _ in layers)
@@ -208,35 +232,76 @@ def _cnn_size(config: Config, n_states: int, image: Image, shape: Shape) -> Size
 NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
     {
         "table": Network(
-            "a number of its own for every state",
-            ("one_hot",),
-            lambda config, n_states, sight, image, shape: table(n_states, shape),
-            _table_size,
+            "a number of its own for every state", _states, _states_size, of_states=True
         ),
         "linear": Network(
             "one linear layer; on a one-hot state the same as the table",
-            ("one_hot", "pixels", "normalized_pixels"),
-            lambda config, n_states, sight, image, shape: _dense(sight, image, shape, ()),
-            lambda config, n_states, image, shape: _dense_size((), image, shape),
-            {"q_rule": "adam", "learning_rate": 2e-3},
+            _dense,
+            _dense_size,
+            q_rate={"learning_rate": 2e-3},
         ),
         "mlp": Network(
-            "hidden layers of --hidden units",
-            ("one_hot", "pixels", "normalized_pixels"),
-            lambda config, n_states, sight, image, shape: _dense(
-                sight, image, shape, config.hidden
-            ),
-            lambda config, n_states, image, shape: _dense_size(config.hidden, image, shape),
-            {"q_rule": "adam", "learning_rate": 2e-4},
-            {"discriminator_learning_rate": 2e-3},
+            "hidden layers (mlp:256,256)",
+            _dense,
+            _dense_size,
+            sizes=(256, 256),
+            q_rate={"learning_rate": 2e-4},
+            logits_rate={"discriminator_learning_rate": 2e-3},
         ),
         "cnn": Network(
-            "convolutions of --channels and --kernel, then one linear layer (the paper's)",
-            ("pixels", "normalized_pixels"),
+            "convolutions, then one linear layer (cnn:32,64,128:5, the paper's)",
             _cnn,
             _cnn_size,
-            {"q_rule": "adam", "learning_rate": 1e-5},
-            {"discriminator_learning_rate": 3e-4},
+            sizes=(32, 64, 128),
+            kernel=5,
+            of_images=True,
+            q_rate={"learning_rate": 1e-5},
+            logits_rate={"discriminator_learning_rate": 3e-4},
         ),
     }
 )
+
+
+def parse(text: str) -> tuple[Form, Form]:
+    """The networks of Q and of the logits, from ``mlp:256,256`` or ``table/mlp:2300``.
+
+    Raises:
+        UserError: an unknown network, or sizes that it cannot have.
+    """
+    parts = text.split("/")
+    if len(parts) > 2:
+        raise UserError(f"--network {text}: at most two, that of Q and that of the logits")
+    forms = [_form(part) for part in parts]
+    return forms[0], forms[-1]
+
+
+def _form(text: str) -> Form:
+    kind, *rest = text.split(":")
+    if kind not in NETWORKS:
+        raise unknown("network", kind, NETWORKS)
+    known = NETWORKS[kind]
+    if len(rest) > bool(known.sizes) + bool(known.kernel):
+        raise UserError(f"--network {text}: {kind} has no such sizes ({known.summary})")
+    sizes, kernel = known.sizes, known.kernel
+    if rest:
+        sizes = tuple(_whole(text, word, _MOST_UNITS) for word in rest[0].split(","))
+        if len(sizes) > _MOST_LAYERS:
+            raise UserError(f"--network {text}: more than {_MOST_LAYERS} layers")
+    if rest[1:]:
+        kernel = _whole(text, rest[1], _MOST_KERNEL)
+        if kernel % 2 == 0:
+            raise UserError(f"--network {text}: kernels of {kernel} are even; use {kernel + 1}")
+    return Form(kind, sizes, kernel)
+
+
+def _whole(text: str, word: str, most: int) -> int:
+    if not word.isdecimal() or len(word) > 12:
+        raise UserError(f"--network {text}: '{word}' is not a whole number")
+    if not 1 <= int(word) <= most:
+        raise UserError(f"--network {text}: {word} is outside 1 to {most}")
+    return int(word)
+
+
+def written(q: Form, logits: Form) -> str:
+    """What `parse` reads as these two, in one form."""
+    return str(q) if q == logits else f"{q}/{logits}"

@@ -1,39 +1,59 @@
 """Fading counts of last states: a discriminator that is never trained, only kept.
 
 Before an episode adds 1 for its skill in its last state, all counts fade by (1 - rate). Fading is
-lazy: a row carries the logarithm of the fade at which it was last touched, so that an episode
-costs one row, however large the world is.
+lazy: a row carries the logarithm of what has faded since it was last touched, so that an episode
+costs one row of K numbers and one number a state, however many skills there are, and nothing
+accumulates: a run of any length keeps its precision.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 
 from apart._types import Array
 
-
-class Fade(NamedTuple):
-    """How much has faded."""
-
-    now: Array  # [] log of the fade since the start
-    row: Array  # [S] the value of `now` when the row was last touched
+_FORGOTTEN = -80.0  # logarithm: below, nothing is left of a count
 
 
-def init(n_states: int) -> Fade:
-    """Nothing has faded yet."""
-    return Fade(jnp.float32(0.0), jnp.zeros(n_states))
+class Counts(NamedTuple):
+    """How often each skill ended where, lately."""
+
+    table: Array  # [S, K] as of when the row was last touched
+    faded: Array  # [S] logarithm of the fade since then
 
 
-def factor(fade: Fade) -> Array:
-    """[S] what a row of the table must be multiplied by to be the counts of now."""
-    return jnp.exp(fade.now - fade.row)
+def init(n_states: int, n_skills: int) -> Counts:
+    """Nothing was counted yet."""
+    return Counts(jnp.zeros((n_states, n_skills)), jnp.zeros(n_states))
 
 
-def add(table: Array, fade: Fade, state: Array, skill: Array, rate: Array) -> tuple[Array, Fade]:
-    """One episode of ``skill`` ended in ``state``; table [S, K]."""
-    now = fade.now + jnp.log1p(-rate)
-    row = table[state] * jnp.exp(now - fade.row[state])
-    table = table.at[state].set(row.at[skill].add(1.0))
-    return table, Fade(now, fade.row.at[state].set(now))
+def read(counts: Counts, states: Array | None) -> Array:
+    """[n, K] the counts of now in ``states``; None: in all."""
+    if states is None:
+        return counts.table * jnp.exp(counts.faded)[:, None]
+    return counts.table[states] * jnp.exp(counts.faded[states])[:, None]
+
+
+def add(counts: Counts, state: Array, skill: Array, rate: Array) -> Counts:
+    """One episode of ``skill`` ended in ``state``; ``rate`` of everything fades before."""
+    faded = jnp.maximum(counts.faded + jnp.log1p(-rate), _FORGOTTEN)
+    row = counts.table[state] * jnp.exp(faded[state])
+    return Counts(counts.table.at[state].set(row.at[skill].add(1.0)), faded.at[state].set(0.0))
+
+
+def add_all(counts: Counts, states: Array, skills: Array, fading: Array) -> Counts:
+    """Episodes [E] of ``skills`` ended in ``states``, one after the other.
+
+    ``fading`` is per K episodes, one of each skill on average: a count lasts equally long in the
+    life of its skill however many skills there are.
+    """
+    rate = fading / counts.table.shape[1]
+
+    def one(i: int, now: Counts) -> Counts:
+        return add(now, states[i], skills[i], rate)
+
+    after: Counts = jax.lax.fori_loop(0, states.shape[0], one, counts)
+    return after

@@ -6,22 +6,66 @@ memory, so that the maximum over actions and all sums run over contiguous lanes.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
 
-import jax.numpy as jnp
-
+from apart._lazy import jnp
 from apart._types import Array
 
 
-class Tally(NamedTuple):
-    """All that the loss of a batch needs to know of it, per (state, action, skill).
+@dataclass(frozen=True)
+class QRule:
+    """How Q learns.
 
-    Where a transition teaches all skills, ``times`` and ``proceeds`` are one for all: [S, A, 1].
+    Attributes:
+        summary: one line for people.
+        adam: Adam on the squared TD error, else steps of the rate towards the mean target of each
+            cell, which needs a table.
+        shares: a transition teaches all skills, not only the one that made it.
+        sweeps: from every known transition at once, not from a batch; needs states that can be
+            listed.
+        with_adam: the same rule with Adam, for networks.
+        with_samples: the same rule from batches, for worlds whose states cannot be listed.
     """
 
-    times: Array  # [S, A, K] how often the transition was sampled
-    reward: Array  # [S, A, K] sum of its rewards, each with its time weight or dropout
-    proceeds: Array  # [S, A, K] how often the episode went on after it
+    summary: str
+    adam: bool
+    shares: bool
+    sweeps: bool
+    with_adam: str
+    with_samples: str
+
+
+Q_RULES: Final[Mapping[str, QRule]] = MappingProxyType(
+    {
+        "adam": QRule(
+            "Adam on the squared TD error of a batch; a transition teaches its own skill",
+            *(True, False, False, "adam", "adam"),
+        ),
+        "shared_adam": QRule(
+            "the same; each transition of the batch teaches all skills",
+            *(True, True, False, "shared_adam", "shared_adam"),
+        ),
+        "sweep_adam": QRule(
+            "the same; every known transition teaches all skills at once, no batch",
+            *(True, True, True, "sweep_adam", "shared_adam"),
+        ),
+        "plain": QRule(
+            "a step of the rate towards the mean target of each cell of a table",
+            *(False, False, False, "adam", "plain"),
+        ),
+        "shared_plain": QRule(
+            "plain; each transition of the batch teaches all skills",
+            *(False, True, False, "shared_adam", "shared_plain"),
+        ),
+        "sweep_plain": QRule(
+            "plain; every known transition teaches all skills at once, no batch",
+            *(False, True, True, "sweep_adam", "shared_plain"),
+        ),
+    }
+)
 
 
 def td_loss(q_t: Array, action: Array, reward: Array, discount: Array, q_tp1: Array) -> Array:
@@ -32,29 +76,26 @@ def td_loss(q_t: Array, action: Array, reward: Array, discount: Array, q_tp1: Ar
     return jnp.square(reward + discount * q_tp1.max() - q_t[action])
 
 
-def table_gradient(q: Array, tally: Tally, value: Array, discount: Array, batch: Array) -> Array:
-    """[S, A, K] gradient of the mean of `td_loss` over the batch.
+def gradient(q: Array, taught: Array, target: Array, batch: Array | float) -> Array:
+    """[n, A, K] gradient of the mean of `td_loss` over the batch.
 
     Args:
-        q: [S, A, K].
-        tally: the batch.
-        value: [S, A, K] max over actions of Q in the next state (of the target network, if any).
-        discount: gamma.
-        batch: number of samples in ``tally``.
+        q: [n, A, K].
+        taught: [n, A, K] (or [n, A, 1] for all skills) how often the batch has each cell.
+        target: [n, A, K] the sum of its targets there.
+        batch: number of samples in it.
     """
-    target = tally.reward + discount * tally.proceeds * value
-    return (2.0 / batch) * (tally.times * q - target)
+    return (2.0 / batch) * (taught * q - target)
 
 
-def plain_step(q: Array, tally: Tally, value: Array, discount: Array, rate: Array) -> Array:
-    """[S, A, K] every sampled cell moved by ``rate`` towards the mean of its targets.
+def plain_step(q: Array, taught: Array, target: Array, rate: Array) -> Array:
+    """[n, A, K] every cell of the batch moved by ``rate`` towards the mean of its targets.
 
-    Tabular Q-learning; cells that were not sampled stay as they are, so that `rows_step` can do
-    the same in a large world without touching them.
+    Tabular Q-learning; other cells stay as they are, so that `rows_step` can do the same in a
+    large world without touching them. Arguments as in `gradient`.
     """
-    target = tally.reward + discount * tally.proceeds * value
-    gap = target / jnp.maximum(tally.times, 1.0) - q
-    return q + rate * jnp.where(tally.times > 0, gap, 0.0)
+    gap = target / jnp.maximum(taught, 1.0) - q
+    return q + rate * jnp.where(taught > 0, gap, 0.0)
 
 
 def rows_step(q: Array, cell: Array, target: Array, rate: Array) -> Array:
@@ -67,6 +108,6 @@ def rows_step(q: Array, cell: Array, target: Array, rate: Array) -> Array:
         rate: share of the gap that is closed.
     """
     rows = q.reshape(-1, q.shape[-1])
-    times = jnp.zeros(rows.shape[0]).at[cell].add(1.0)
-    change = rate * (target - rows[cell]) / times[cell][:, None]
+    taught = jnp.zeros(rows.shape[0]).at[cell].add(1.0)
+    change = rate * (target - rows[cell]) / taught[cell][:, None]
     return rows.at[cell].add(change).reshape(q.shape)

@@ -1,50 +1,119 @@
-"""Replay: a ring of packed integers that costs only the work done.
+"""Replay: a ring of whole collections that costs only the work done.
 
-A transition is two integers, (state * A + action) and (skill * T + t - 1). The next state is not
-stored: the worlds are deterministic, so it is a look-up. The ring holds whole collections (all
-the episodes between two rounds of updates), so that an insertion is one contiguous write: the
-capacity asked for is rounded down to a multiple of that.
+A collection is all the episodes between two rounds of updates, so that an insertion is one
+contiguous write: the capacity asked for is rounded down to a multiple of that. Two forms:
+
+- ``packed`` for tables. A transition is two integers, (state * A + action) and (skill * T + t - 1);
+  the next state is a look-up where the world is deterministic, else a third integer.
+- ``plain`` for everything else: the same ring of episodes as they are; bytes stay bytes.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from apart._types import Array
 from apart.learner import draws
+from apart.learner.episodes import Batch, Episodes
+
+Ring = Any  # a pytree of arrays [slots, ...]
 
 
 class Replay(NamedTuple):
-    """The ring; how much of it is filled follows from the number of collections made."""
+    """How transitions are kept; how full the ring is follows from the collections inserted."""
 
-    rows: Array  # [slots, transitions of a collection, 2] int32
-
-
-def init(capacity: int, collection: int) -> Replay:
-    """An empty ring for at most ``capacity`` transitions, ``collection`` at a time."""
-    slots = max(capacity // collection, 1)
-    return Replay(jnp.zeros((slots, collection, 2), jnp.int32))
+    init: Callable[[], Ring]
+    insert: Callable[[Ring, Episodes, Array], Ring]
+    # (ring, new episodes, collections inserted before)
+    sample: Callable[[Ring, Array, Array], Batch]
+    # (ring, bits [B] uint32, collections inserted, at least 1) -> uniform with replacement
 
 
-def insert(replay: Replay, state_action: Array, skill_time: Array, n_before: Array) -> Replay:
-    """The ring with one more collection; ``n_before`` collections were inserted earlier."""
-    rows = jnp.stack([state_action, skill_time], -1)
-    slot = n_before % replay.rows.shape[0]
-    return Replay(jax.lax.dynamic_update_slice(replay.rows, rows[None], (slot, 0, 0)))
+def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Replay:
+    """For table worlds; ``next_state`` [S, A, N]."""
+    _, n_actions, n_successors = next_state.shape
+    successor = next_state.reshape(-1)
+    width = 2 if n_successors == 1 else 3
+
+    def init() -> Ring:
+        return jnp.zeros((slots, n_episodes * horizon, width), jnp.int32)
+
+    def insert(ring: Ring, new: Episodes, n_before: Array) -> Ring:
+        columns = [
+            new.obs[:, :-1] * n_actions + new.action,
+            new.skill[:, None] * horizon + jnp.arange(horizon),
+            new.obs[:, 1:],
+        ]
+        rows = jnp.stack([column.reshape(-1) for column in columns[:width]], -1)
+        return jax.lax.dynamic_update_slice(ring, rows[None], (n_before % slots, 0, 0))
+
+    def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
+        filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon
+        picked = ring.reshape(-1, width)[draws.integer(bits, filled)]
+        state_action, skill_time = picked[:, 0], picked[:, 1]
+        t = skill_time % horizon + 1
+        return Batch(
+            obs=state_action // n_actions,
+            action=state_action % n_actions,
+            next_obs=successor[state_action] if width == 2 else picked[:, 2],
+            skill=skill_time // horizon,
+            time=t.astype(jnp.float32) / horizon,
+            last=t == horizon,
+            terminated=None,
+            alive=None,
+        )
+
+    return Replay(init, insert, sample)
 
 
-def sample(replay: Replay, bits: Array, n_inserted: Array) -> tuple[Array, Array]:
-    """[B] state_action and skill_time, uniform with replacement over what the ring holds.
+def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: int) -> Replay:
+    """For any world; ``like`` gives an example of one collection's episodes (traced, not run)."""
 
-    Args:
-        replay: the ring.
-        bits: [B] uint32, fresh.
-        n_inserted: collections inserted so far, at least 1.
-    """
-    slots, collection, _ = replay.rows.shape
-    filled = jnp.minimum(n_inserted, slots) * collection
-    picked = replay.rows.reshape(-1, 2)[draws.integer(bits, filled)]
-    return picked[:, 0], picked[:, 1]
+    def init() -> Ring:
+        shapes = jax.eval_shape(like)._replace(place=None)
+        return jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape), leaf.dtype), shapes)
+
+    def insert(ring: Ring, new: Episodes, n_before: Array) -> Ring:
+        slot = n_before % slots
+        return jax.tree.map(
+            lambda kept, leaf: jax.lax.dynamic_update_index_in_dim(kept, leaf, slot, 0),
+            ring,
+            new._replace(place=None),
+        )
+
+    def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
+        filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon
+        episode, t = jnp.divmod(draws.integer(bits, filled), horizon)
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), ring)
+
+        def at(leaves: Any, time: Array) -> Any:
+            return jax.tree.map(lambda leaf: leaf[episode, time], leaves)
+
+        last = t == horizon - 1
+        terminated = alive = None
+        if flat.alive is not None:
+            alive = at(flat.alive, t)
+            last = alive & (last | ~at(flat.alive, jnp.minimum(t + 1, horizon - 1)))
+        if flat.terminated is not None:
+            terminated = at(flat.terminated, t)
+        return Batch(
+            obs=at(flat.obs, t),
+            action=at(flat.action, t),
+            next_obs=at(flat.obs, t + 1),
+            skill=flat.skill[episode],
+            time=jnp.where(last, 1.0, (t + 1).astype(jnp.float32) / horizon),
+            last=last,
+            terminated=terminated,
+            alive=alive,
+        )
+
+    return Replay(init, insert, sample)
+
+
+def slots_for(capacity: int, collection: int) -> int:
+    """Collections that a ring of at most ``capacity`` transitions holds."""
+    return max(capacity // collection, 1)

@@ -5,6 +5,9 @@ All functions see ONE state. ``loss`` is the loss of one sample (this skill was 
 often each skill was: in a finite world a batch is such a histogram. ``counts`` has neither: there
 the "logits" are the counts themselves (`learner.counts`). A discriminator knows no reward. To add
 one, write the functions and one line in ``DISCRIMINATORS``; the conformance tests pick it up.
+
+Besides the logits, scores and rewards get one number, the ``sharpness``: the inverse temperature
+beta of logits, or the prior of counts.
 """
 
 from __future__ import annotations
@@ -40,15 +43,26 @@ class Discriminator:
     Attributes:
         summary: one line for people.
         shape: K -> shape of the logits of one state.
-        scores: (logits, inverse temperature) -> [K]; their softmax is q(z | s), their argmax
-            the prediction.
+        scores: (logits, sharpness) -> [K]; their softmax is q(z | s), their argmax the prediction.
+        gives: what its numbers are, as rewards ask for them (`Reward.reads`).
         learned: its loss and gradient; None for a discriminator that only counts.
+        reads_beta: whether the inverse temperature has a part in its loss or in the rewards of
+            its logits.
+        beta_in_loss: whether the loss is that of softmax(beta o), or of softmax(o).
     """
 
     summary: str
     shape: Callable[[int], tuple[int, ...]]
     scores: Callable[[Array, Array], Array]
+    gives: str
     learned: Learned | None
+    reads_beta: bool = False
+    beta_in_loss: bool = False
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether there is a logit for each pair of skills."""
+        return len(self.shape(2)) == 2
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -113,9 +127,12 @@ def _logits_as_scores(logits: Array, inverse_temperature: Array) -> Array:
     return inverse_temperature * logits
 
 
-def _counts_as_scores(counts: Array, inverse_temperature: Array) -> Array:
-    """[K] log (beta n_z + 1 / K): the share of z among the counts, with one pseudo-count in all."""
-    return jnp.log(inverse_temperature * counts + 1.0 / counts.shape[0])
+def _counts_as_scores(counts: Array, prior: Array) -> Array:
+    """[K] log (n_z + prior / K): the share of z among the counts, ``prior`` pseudo-counts in all.
+
+    Without a prior a skill that never ended here has a tiny share instead of none.
+    """
+    return jnp.log(jnp.maximum(counts + prior / counts.shape[0], 1e-30))
 
 
 def _votes(logits: Array, inverse_temperature: Array) -> Array:
@@ -130,24 +147,38 @@ DISCRIMINATORS: Final = MappingProxyType(
             "K logits, softmax cross-entropy",
             lambda n_skills: (n_skills,),
             _logits_as_scores,
+            "logits",
             Learned(one_vs_all_loss, one_vs_all_gradient),
+            reads_beta=True,
+            beta_in_loss=True,
+        ),
+        "one_vs_all_sharpened": Discriminator(
+            "the same trained without the inverse temperature: it sharpens the reward alone",
+            lambda n_skills: (n_skills,),
+            _logits_as_scores,
+            "logits",
+            Learned(one_vs_all_loss, one_vs_all_gradient),
+            reads_beta=True,
         ),
         "all_pairs": Discriminator(
             "a logit for each of the K (K - 1) / 2 pairs, other pairs masked",
             pairs.shape,
             _votes,
+            "pairs",
             Learned(all_pairs_loss, all_pairs_gradient),
         ),
         "all_pairs_dont_cares": Discriminator(
             "all pairs, those without the true skill pulled to 0",
             pairs.shape,
             _votes,
+            "pairs",
             Learned(dont_cares_loss, dont_cares_gradient),
         ),
         "counts": Discriminator(
             "how often each skill lately ended here; nothing to train",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
+            "counts",
             None,
         ),
     }

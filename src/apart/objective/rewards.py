@@ -15,10 +15,6 @@ from apart._lazy import jax, jnp
 from apart._types import Array
 from apart.objective import pairs
 
-_K_LOGITS: Final = ("one_vs_all",)
-_COUNTS: Final = ("counts",)
-_PAIR_LOGITS: Final = ("all_pairs", "all_pairs_dont_cares")
-
 
 @dataclass(frozen=True)
 class Reward:
@@ -26,8 +22,9 @@ class Reward:
 
     Attributes:
         summary: one line for people.
-        rewards: (logits of one state, inverse temperature) -> [K].
-        discriminators: whose logits it reads.
+        rewards: (logits of one state, sharpness) -> [K]; the sharpness is the inverse temperature
+            of logits, the prior of counts.
+        reads: what it is computed from, as discriminators give it (`Discriminator.gives`).
         of_skill: (table of logits [S, ...], state, skill) -> the reward of that skill there, for
             rewards that can tell it from less than the whole state. Without it callers compute
             ``rewards`` of every state and pick.
@@ -35,7 +32,7 @@ class Reward:
 
     summary: str
     rewards: Callable[[Array, Array], Array]
-    discriminators: tuple[str, ...]
+    reads: str
     of_skill: Callable[[Array, Array, Array], Array] | None = None
 
 
@@ -90,15 +87,14 @@ def min_margin(logits: Array, inverse_temperature: Array) -> Array:
     return jnp.tanh(0.5 * (scaled - strongest_rival(scaled)))
 
 
-def min_counts(counts: Array, inverse_temperature: Array) -> Array:
-    """[K] the least of (n_z - n_j) / (n_z + n_j + prior) over j != z, prior = 1 / beta.
+def min_counts(counts: Array, prior: Array) -> Array:
+    """[K] the least of (n_z - n_j) / (n_z + n_j + prior) over j != z.
 
     The pair classifier that minimises the all-pairs loss on what was counted, shrunk towards 0 by
     the prior; falls in n_j, so only the strongest rival counts.
     """
-    n = inverse_temperature * counts
-    rival = strongest_rival(n)
-    return (n - rival) / (n + rival + 1.0)
+    rival = strongest_rival(counts)
+    return (counts - rival) / jnp.maximum(counts + rival + prior, 1e-30)
 
 
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
@@ -108,20 +104,20 @@ def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
 
 REWARDS: Final = MappingProxyType(
     {
-        "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, _K_LOGITS),
-        "posterior": Reward("softmax(beta o) of the skill (tuned VIC)", posterior, _K_LOGITS),
-        "average_pairs": Reward("softmax of the summed votes", average_pairs, _PAIR_LOGITS),
+        "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, "logits"),
+        "posterior": Reward("softmax(beta o) of the skill (tuned VIC)", posterior, "logits"),
+        "average_pairs": Reward("softmax of the summed votes", average_pairs, "pairs"),
         "min_pairs": Reward(
-            "the least vote against any rival (APART)", min_pairs, _PAIR_LOGITS, min_pairs_of_skill
+            "the least vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill
         ),
         "min_margin": Reward(
-            "tanh of half the margin over the strongest rival", min_margin, _K_LOGITS
+            "tanh of half the margin over the strongest rival", min_margin, "logits"
         ),
         "min_counts": Reward(
-            "(n_z - n_j) / (n_z + n_j + 1/beta), j the strongest rival", min_counts, _COUNTS
+            "(n_z - n_j) / (n_z + n_j + prior), j the strongest rival", min_counts, "counts"
         ),
         "min_pairs_literal": Reward(
-            "min_pairs over all L pairs, zeros included", min_pairs_literal, _PAIR_LOGITS
+            "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"
         ),
     }
 )

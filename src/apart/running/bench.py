@@ -19,7 +19,8 @@ from apart._version import __version__
 from apart.running import threads
 from apart.runs.files import write_json
 from apart.settings import resolve
-from apart.worlds.grid import World, parse
+from apart.worlds.grid import parse
+from apart.worlds.world import World
 
 
 class Case(NamedTuple):
@@ -63,7 +64,7 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     import jax.numpy as jnp
 
     from apart.running.run import peak_rss_mb
-    from apart.training.chunk import program
+    from apart.training.program import program
     from apart.training.state import hyper_of
 
     config, world = resolve(case.world, case.method, case.options)

@@ -15,7 +15,7 @@ class Progress(NamedTuple):
     env_steps: int
     total_steps: int
     n_effective: float
-    n_available: int
+    n_available: int | None
     steps_per_second: float
 
     @property
@@ -126,9 +126,14 @@ def words(progress: Progress) -> str:
         return f"{progress.env_steps:,} / {progress.total_steps:,} steps · compiling"
     return (
         f"{progress.env_steps:,} / {progress.total_steps:,} steps · "
-        f"{progress.n_effective} of {progress.n_available} skills · "
+        f"{found(progress.n_effective, progress.n_available)} skills · "
         f"{progress.steps_per_second:,.0f} steps/s · {duration(progress.seconds_left)} left"
     )
+
+
+def found(n_effective: float, n_available: int | None) -> str:
+    """``71 of 85``; ``71`` where nobody knows how many there are."""
+    return f"{n_effective:g}" if n_available is None else f"{n_effective:g} of {n_available}"
 
 
 def duration(seconds: float) -> str:

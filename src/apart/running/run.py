@@ -6,7 +6,6 @@ import platform
 import resource
 import sys
 import time
-import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -23,116 +22,80 @@ from apart._version import __version__
 from apart.running import devices, threads
 from apart.running.progress import Listener, Progress
 from apart.running.signals import stop_signals
-from apart.runs import checkpoint, files
+from apart.runs import checkpoint, files, plan
 from apart.runs import folder as run_folder
-from apart.runs import plan as setup
+from apart.runs.folder import Run
 from apart.runs.lock import Lock
-from apart.settings import resolve
-from apart.training.chunk import program
+from apart.runs.plan import Plan
 from apart.training.evaluate import QUANTILES, Evaluation
-from apart.training.state import TrainState, by_name, from_arrays, hyper_of, to_arrays
-from apart.worlds.grid import World, random_walk_skills
+from apart.training.program import program
+from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
+from apart.worlds.exact import random_walk_skills
+from apart.worlds.world import TableWorld, World, n_available
 
 _SLICE_SECONDS = 0.5
 _SAVE_SECONDS = 60.0  # at least, between two checkpoints
 _SAVE_SHARE = 0.01  # at most, of the time
 
 
-def train(
-    world: str | World = "four_rooms",
-    *,
-    method: str = "apart",
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    device: str | None = None,
-    listener: Listener | None = None,
-    **options: Any,
-) -> run_folder.Run:
-    """Train one seed and return the finished run.
-
-    Args:
-        world: a name of `apart.worlds`, the path of a map, or a `World`.
-        method: a name of `apart.methods`.
-        out: run folder; ``runs/WORLD-METHOD/seed-SEED`` unless said.
-        overwrite: replace a run that is in ``out``.
-        device: ``cpu``, ``gpu`` or ``tpu``; JAX's own choice unless said.
-        listener: called with a `Progress` after every slice of training.
-        options: fields of the configuration (``steps``, ``seed``, ``skills``, ...).
-
-    Raises:
-        UserError: wrong input; nothing was written.
-        RunInterrupted: SIGINT or SIGTERM; the state was saved.
-        NonFinite: the numbers overflowed; the last good checkpoint is kept.
-    """
-    config, loaded = resolve(world, method, options)
-    folder = (
-        Path(out)
-        if out
-        else run_folder.default_folder(config.world, method) / f"seed-{config.seed}"
-    )
+def train_one(
+    config: Config,
+    world: World,
+    folder: Path,
+    overwrite: bool,
+    device: str | None,
+    listener: Listener | None,
+) -> Run:
+    """Train one seed in this process and return the finished run."""
     with (
         jax.default_device(devices.find(device)),
         stop_signals() as stop,
         run_folder.claim(folder, overwrite),
     ):
-        setup.write(folder, config, loaded)
-        return _Training(config, loaded, run_folder.Writer(folder), stop, listener).run(None)
+        plan.write(folder, config, world)
+        new = Plan(config, world, plan.identity(config, world), finished=False)
+        return _Training(new, run_folder.Writer(folder), stop, listener).run(None)
 
 
-def resume(
+def resume_one(
     path: str | Path,
-    *,
-    steps: int | None = None,
-    device: str | None = None,
-    listener: Listener | None = None,
-    warn: Callable[[str], None] = lambda text: warnings.warn(text, stacklevel=3),
-) -> run_folder.Run:
-    """Go on with the run in ``path``; it ends with the bits of one that never stopped.
-
-    Args:
-        path: the folder of one seed.
-        steps: train to so many environment steps instead; where rates depend on the length of the
-            run, that is refused.
-        device: as in `train`.
-        listener: as in `train`.
-        warn: called with a line for everything that may change the bits or was passed over.
-
-    Raises:
-        UserError: no run that can go on; nothing was changed.
-        RunInterrupted: SIGINT or SIGTERM; the state was saved.
-        NonFinite: as in `train`.
-    """
-    folder = setup.folder_of_run(path)
+    steps: int | None,
+    device: str | None,
+    listener: Listener | None,
+    warn: Callable[[str], None],
+) -> Run:
+    """Go on with the run in ``path``; it ends with the bits of one that never stopped."""
+    folder = plan.folder_of_run(path)
     with (
         jax.default_device(devices.find(device)),
         stop_signals() as stop,
         Lock(folder),
     ):
-        plan = setup.read(folder, steps)
-        if plan.finished:
+        found = plan.read(folder, steps)
+        if found.finished:
             return run_folder.load(folder)
-        saved = last_state(folder, plan)
-        for line in setup.differences(folder, saved, _versions()["versions"], threads.in_use()):
+        saved = last_state(folder, found)
+        for line in plan.differences(folder, saved, _versions()["versions"], threads.in_use()):
             warn(f"{folder}: {line}")
         writer = run_folder.Writer(folder)
         _cut_back(writer, saved)
-        if plan.longer:
-            setup.write(folder, plan.config, plan.world)
-        return _Training(plan.config, plan.world, writer, stop, listener).run(saved)
+        if found.longer:
+            plan.write_longer(folder / run_folder.CONFIG, found)
+        return _Training(found, writer, stop, listener).run(saved)
 
 
-def last_state(folder: Path, plan: setup.Plan) -> checkpoint.Saved | None:
+def last_state(folder: Path, found: Plan) -> checkpoint.Saved | None:
     """The newest state of the run in ``folder`` that is whole and fits its logs; None before one.
 
     Raises:
         UserError: there are checkpoints, but none can be used.
     """
-    like = _shapes(plan.config, plan.world)
     return checkpoint.load(
         folder / run_folder.CHECKPOINTS,
-        like,
-        plan.sha256,
-        lambda arrays, manifest: setup.check_saved(folder, arrays, manifest),
+        _shapes(found.config, found.world),
+        found.sha256,
+        lambda arrays, manifest: plan.check_saved(folder, arrays, manifest),
+        from_0_1,
     )
 
 
@@ -161,20 +124,20 @@ class _Training:
 
     def __init__(
         self,
-        config: Config,
-        world: World,
+        planned: Plan,
         writer: run_folder.Writer,
         stop: Callable[[], int],
         listener: Listener | None,
     ) -> None:
+        config, world = planned.config, planned.world
         self.config, self.world, self.writer = config, world, writer
         self.stop, self.listener = stop, listener or (lambda _: None)
-        self.identity = setup.identity(config, world)
-        self.n_available = world.n_available(config.horizon)
+        self.identity = planned.sha256
+        self.n_available = n_available(world, config.horizon)
         self.program, self.hyper = program(world, config), hyper_of(config)
         self.first_full_at: int | None = None
         self.n_rows = 0
-        self.n_effective = 0
+        self.n_effective: float = 0
         self.began_at = 0  # iteration in which this process began
         self.train_seconds = 0.0
         self.compile_seconds = 0.0
@@ -184,16 +147,18 @@ class _Training:
         self.save_seconds = self.all_save_seconds = 0.0
         self.last_good: Path | None = None
 
-    def run(self, saved: checkpoint.Saved | None) -> run_folder.Run:
+    def run(self, saved: checkpoint.Saved | None) -> Run:
         """Train from the start, or from where ``saved`` is, to the end."""
         try:
             return self._run(saved)
-        except UserError as error:  # the disk
+        except UserError as error:  # the disk, or a world that lives on the host
             raise UserError(
                 f"{error}; mend that, then 'apart resume {self.writer.path}' goes on"
             ) from None
+        finally:
+            self.program.close()
 
-    def _run(self, saved: checkpoint.Saved | None) -> run_folder.Run:
+    def _run(self, saved: checkpoint.Saved | None) -> Run:
         began = time.perf_counter()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
         if saved is not None:
@@ -235,7 +200,7 @@ class _Training:
         )
         self.n_rows = len(rows)
         if rows:
-            self.n_effective = int(rows[-1]["n_effective"])
+            self.n_effective = _count(rows[-1]["n_effective"])
         full = [int(r["env_steps"]) for r in rows if r["n_effective"] == self.n_available]
         self.first_full_at = full[0] if full else None
 
@@ -289,7 +254,7 @@ class _Training:
         self.writer.detail(_detail(self._steps(iteration), evaluation))
 
     def _note(self, iteration: int, evaluation: Evaluation) -> None:
-        self.n_effective = int(evaluation.n_effective)
+        self.n_effective = _count(float(evaluation.n_effective))
         if self.first_full_at is None and self.n_effective == self.n_available:
             self.first_full_at = self._steps(iteration)
         self.writer.row(self._row(iteration, evaluation))
@@ -302,7 +267,7 @@ class _Training:
             "env_steps": self._steps(iteration),
             "updates": self._updates(iteration),
             "n_effective": self.n_effective,
-            "n_available": self.n_available,
+            "n_available": "" if self.n_available is None else self.n_available,
             "wall_seconds": self._seconds()["wall_seconds"],
         }
         for name in (
@@ -312,7 +277,8 @@ class _Training:
             "information_count",
             "mutual_information",
         ):
-            row[name] = f"{float(getattr(evaluation, name)):.6g}"
+            found = getattr(evaluation, name)
+            row[name] = "" if found is None else f"{float(found):.6g}"
         for quantile, value in zip(QUANTILES, evaluation.reward_quantiles, strict=True):
             row[f"reward_q{round(100 * quantile)}"] = f"{float(value):.6g}"
         return row
@@ -376,12 +342,12 @@ class _Training:
         env_steps = self._steps(iteration)
         return {
             "config_sha256": self.identity,
-            "world": c.world,
+            "world": self.world.name,
             "method": c.method,
             "seed": c.seed,
             "n_effective": self.n_effective,
             "n_available": self.n_available,
-            "n_random_walk": round(random_walk_skills(self.world, c.horizon, c.skills), 2),
+            "n_random_walk": _random_walk(self.world, c),
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
@@ -400,13 +366,42 @@ def _has_detail(evaluation: int) -> bool:
     return evaluation == 0 or str(evaluation).rstrip("0") in ("1", "2", "5")
 
 
+def _count(n_effective: float) -> float:
+    """A whole number where nothing is left to chance."""
+    return int(n_effective) if n_effective.is_integer() else round(n_effective, 3)
+
+
+def _random_walk(world: World, config: Config) -> float | None:
+    """What chance alone would find; None where that cannot be computed exactly."""
+    if not isinstance(world, TableWorld):
+        return None
+    return round(random_walk_skills(world, config.horizon, config.skills), 2)
+
+
+_SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills.json lists
+
+
 def _skills(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
-    cells = world.cells[np.asarray(evaluation.trajectories)].tolist()
-    probabilities = np.asarray(evaluation.last_probability, np.float64)
-    return [
-        {"trajectory": path, "last_state": path[-1], "probability": round(float(p), 6)}
-        for path, p in zip(cells, probabilities, strict=True)
-    ]
+    """What skills.json says of each skill."""
+    label = world.places.label
+    entries = []
+    for skill, places in enumerate(np.asarray(evaluation.trajectories, np.int32)):
+        path = label(places)
+        entry = {
+            "trajectory": path,
+            "last_state": path[-1],
+            "probability": round(float(evaluation.last_probability[skill]), 6),
+        }
+        if evaluation.last_states is not None:
+            chance = np.asarray(evaluation.last_states, np.float64)[:, skill]
+            likely = [s for s in np.argsort(-chance)[:_SHOWN_ENDS] if chance[s] >= _LIKELY]
+            named = label(np.array(likely, np.int32))
+            ends = [
+                [place, round(float(chance[s]), 4)] for place, s in zip(named, likely, strict=True)
+            ]
+            entry |= {"last_state": ends[0][0], "certainty": ends[0][1], "ends": ends}
+        entries.append(entry)
+    return entries
 
 
 def _detail(env_steps: int, evaluation: Evaluation) -> dict[str, Any]:

@@ -10,94 +10,77 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from apart._config import Config
 from apart._errors import UserError
 from apart.running import devices, pool
 from apart.running.progress import Listener, Progress
-from apart.runs import files
+from apart.runs import files, plan
 from apart.runs import folder as run_folder
-from apart.runs import plan as setup
+from apart.runs.folder import RunSet
 from apart.runs.lock import Lock
-from apart.settings import resolve
+from apart.runs.plan import Plan
+from apart.worlds import known_everywhere
+from apart.worlds.world import World
 
 
-def train_seeds(
-    world: str,
-    *,
+def train_set(
+    config: Config,
+    world: World,
     seeds: int,
-    method: str = "apart",
-    seed: int = 0,
-    out: str | Path | None = None,
-    overwrite: bool = False,
-    device: str | None = None,
-    listener: Listener | None = None,
-    **options: Any,
-) -> list[run_folder.Run]:
-    """Train seeds ``seed`` .. ``seed + seeds - 1``; each gets ``out/seed-N``, ``out`` the summary.
-
-    Raises:
-        UserError: wrong input (nothing written), or a child failed (its last line is the message).
-        NonFinite: the numbers of a child overflowed.
-        RunInterrupted: SIGINT or SIGTERM; the children have saved.
-    """
-    if not 1 <= seeds <= setup.MAX_SEEDS:
-        raise UserError(f"--seeds: {seeds} is outside 1 to {setup.MAX_SEEDS}")
-    config, loaded = resolve(world, method, {**options, "seed": seed})
-    resolve(world, method, {**options, "seed": seed + seeds - 1})
-    folder = Path(out) if out else run_folder.default_folder(config.world, method)
+    folder: Path,
+    overwrite: bool,
+    device: str | None,
+    listener: Listener | None,
+) -> RunSet:
+    """Train ``seeds`` seeds from ``config.seed`` on; each gets ``folder/seed-N``."""
+    if not known_everywhere(world.about.spec):
+        raise UserError(
+            f"--seeds: other processes cannot build {world.name}; train its seeds one by one"
+        )
     devices.check(device)
     with run_folder.claim(folder, overwrite):
-        setup.write_set(folder, config, loaded, seeds)
-        return _finish(folder, setup.read_set(folder, None), device, listener)
+        plan.write_set(folder, config, world, seeds)
+        return _finish(folder, plan.read_set(folder, None), device, listener)
 
 
-def resume_seeds(
-    path: str | Path,
-    *,
-    steps: int | None = None,
-    device: str | None = None,
-    listener: Listener | None = None,
-) -> list[run_folder.Run]:
-    """Go on with every unfinished run of the set in ``path``; all its runs, finished.
-
-    Raises:
-        UserError: no set of runs, or a child failed (its last line is the message).
-        NonFinite: the numbers of a child overflowed.
-        RunInterrupted: SIGINT or SIGTERM; the children have saved.
-    """
-    folder = Path(path)
-    if not setup.read_set(folder, steps):
+def resume_set(
+    folder: Path, steps: int | None, device: str | None, listener: Listener | None
+) -> RunSet:
+    """Go on with every unfinished run of the set in ``folder``; all its runs, finished."""
+    if not plan.read_set(folder, steps):
         raise UserError(f"{folder}: no run and no set of runs here")
     devices.check(device)
     with Lock(folder):
-        plans = setup.read_set(folder, steps)
+        plans = plan.read_set(folder, steps)
         if steps is not None and (folder / run_folder.SET).exists():
-            first = next(iter(plans.values()))  # from now on it is a longer set, whatever happens
-            setup.write_set(folder, first.config, first.world, len(plans))
+            longer = plan.read_longer_set(folder, steps)
+            if longer.longer:  # from now on, whatever happens
+                plan.write_longer(folder / run_folder.SET, longer)
         return _finish(folder, plans, device, listener)
 
 
 def _finish(
-    folder: Path, plans: Mapping[Path, setup.Plan], device: str | None, listener: Listener | None
-) -> list[run_folder.Run]:
+    folder: Path, plans: Mapping[Path, Plan], device: str | None, listener: Listener | None
+) -> RunSet:
     words = ["--device", device] if device else []
     todo = {
-        path: pool.command(path, "--steps", str(plan.config.steps), *words)
-        for path, plan in plans.items()
-        if not plan.finished
+        path: pool.command(path, "--steps", str(planned.config.steps), *words)
+        for path, planned in plans.items()
+        if not planned.finished
     }
     if todo:
         files.remove(folder / run_folder.SUMMARY)
     for path in todo:
         if not (path / run_folder.CONFIG).exists():
             with run_folder.claim(path, overwrite=False):
-                setup.write(path, plans[path].config, plans[path].world)
+                plan.write(path, plans[path].config, plans[path].world)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
     failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
     for path, failure in failures.items():
         raise failure.error(path.name)
     runs = [run_folder.load(path) for path in plans]
     run_folder.write_aggregate(folder, runs)
-    return runs
+    return RunSet(folder, runs)
 
 
 class _Sums:

@@ -11,6 +11,8 @@ import sys
 
 from apart._config import Config
 from apart._errors import UserError
+from apart.learner.approximators import NETWORKS, parse
+from apart.objective.discriminators import DISCRIMINATORS
 from apart.runs.plan import MAX_THREADS
 
 _VARIABLE = "PJRT_NPROC"
@@ -25,8 +27,9 @@ def cores() -> int:
 
 def best(config: Config) -> int:
     """Threads that one run of ``config`` profits from."""
-    small = config.network == "table" and not config.discriminator.startswith("all_pairs")
-    return 1 if small and config.discriminator_network == "table" else cores()
+    tables = all(NETWORKS[form.kind].of_states for form in parse(config.network))
+    small = tables and not DISCRIMINATORS[config.discriminator].pairwise
+    return 1 if small else cores()
 
 
 def use(threads: int) -> None:

@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from safetensors import SafetensorError
@@ -22,16 +22,19 @@ from safetensors.numpy import save as to_bytes
 from apart._errors import UserError
 from apart.runs import files
 
-FORMAT: Final = 2
+FORMAT: Final = 3  # 2: other names of arrays, translated by the caller
 KEPT: Final = 2
 _NAME: Final = re.compile(r"iteration-(\d{12})\.json")
 _MOST_HEADER: Final = 10_000_000
 
 
+Arrays: TypeAlias = dict[str, np.ndarray[Any, Any]]
+
+
 class Saved(NamedTuple):
     """A checkpoint that was read."""
 
-    arrays: dict[str, np.ndarray[Any, Any]]
+    arrays: Arrays
     manifest: dict[str, Any]
     path: Path
     passed_over: list[str]  # newer ones that could not be used, a line each
@@ -78,6 +81,7 @@ def load(
     like: Mapping[str, Any],
     config_sha256: str,
     also: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda arrays, manifest: None,
+    older: Callable[[Arrays], Arrays] = lambda arrays: arrays,
 ) -> Saved | None:
     """The newest checkpoint that is whole; None when there is none at all.
 
@@ -86,6 +90,7 @@ def load(
         like: arrays (or their shapes) by name: names, types and shapes that must be found.
         config_sha256: of the configuration that the checkpoint must belong to.
         also: called with arrays and manifest; raises `UserError` where they do not fit the rest.
+        older: the arrays of the format before this one -> the same in this one.
 
     Raises:
         UserError: there are checkpoints, but none can be used.
@@ -99,7 +104,7 @@ def load(
             passed_over.append(f"{path}: its manifest is missing; the save was not finished")
     for path in reversed(known):
         try:
-            arrays, manifest = _read(path, like, config_sha256)
+            arrays, manifest = _read(path, like, config_sha256, older)
             also(arrays, manifest)
         except UserError as error:
             passed_over.append(str(error))
@@ -111,10 +116,10 @@ def load(
 
 
 def _read(
-    path: Path, like: Mapping[str, Any], config_sha256: str
-) -> tuple[dict[str, np.ndarray[Any, Any]], dict[str, Any]]:
+    path: Path, like: Mapping[str, Any], config_sha256: str, older: Callable[[Arrays], Arrays]
+) -> tuple[Arrays, dict[str, Any]]:
     manifest = files.read_json(path)
-    if manifest.get("format") != FORMAT:
+    if manifest.get("format") not in (FORMAT - 1, FORMAT):
         raise UserError(f"{path}: format {manifest.get('format')!r}, this version reads {FORMAT}")
     manifest = files.unsealed(path, manifest)
     match = _NAME.fullmatch(path.name)
@@ -128,12 +133,14 @@ def _read(
         arrays = from_bytes(files.read_bytes(arrays_path, most))
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError) as error:
         raise UserError(f"{arrays_path}: not a readable checkpoint ({error})") from None
+    if {name: _digest(value) for name, value in arrays.items()} != manifest.get("arrays"):
+        raise UserError(f"{arrays_path}: the arrays do not match the manifest's checksums")
+    if manifest["format"] < FORMAT:
+        arrays = older(arrays)
     for name, value in like.items():
         found = arrays.get(name)
         if found is None or found.shape != value.shape or found.dtype != value.dtype:
             raise UserError(f"{arrays_path}: the array {name} is missing or of another shape")
-    if {name: _digest(value) for name, value in arrays.items()} != manifest.get("arrays"):
-        raise UserError(f"{arrays_path}: the arrays do not match the manifest's checksums")
     return arrays, manifest
 
 

@@ -11,15 +11,17 @@ import json
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from apart import worlds
 from apart._errors import UserError
-from apart.runs import files
+from apart.runs import files, versions
 from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
+from apart.worlds.world import World
 
 CONFIG: Final = "config.json"
 SET: Final = "set.json"
@@ -32,53 +34,85 @@ PICTURE: Final = "skills.png"
 _SEED: Final = re.compile(r"seed-[0-9]+")
 
 
+Place = Any  # (row, column) on a map; elsewhere what the world calls a place
+
+
 @dataclass(frozen=True)
 class Skill:
     """One discovered skill.
 
     Attributes:
         index: its number, 0 .. K - 1.
-        trajectory: cells (row, column) of its greedy episode, start included.
-        last_state: the cell in which it ends.
-        probability: the discriminator's probability of this skill in that cell.
+        trajectory: places of its greedy episode, start included; (row, column) on a map.
+        last_state: the place in which it ends; by chance, the most likely one.
+        probability: the discriminator's probability of this skill there.
+        certainty: how surely it ends there; 1 without chance.
+        ends: where chance has a part, its likeliest last states with their probabilities.
     """
 
     index: int
-    trajectory: list[tuple[int, int]]
-    last_state: tuple[int, int]
+    trajectory: list[Place]
+    last_state: Place
     probability: float
+    certainty: float = 1.0
+    ends: list[tuple[Place, float]] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """A finished run, read from its folder."""
+    """A finished run, read from its folder.
+
+    Attributes:
+        path: the folder.
+        config: the options that it was trained with (``run.config["skills"]``).
+        spec: what its world can be built from again.
+        summary: the content of summary.json.
+        sha256: what ties its files together.
+    """
 
     path: Path
     config: dict[str, Any]
+    spec: dict[str, Any]
     summary: dict[str, Any]
+    sha256: str
+
+    def __repr__(self) -> str:
+        of = "" if self.n_available is None else f" of {self.n_available}"
+        return (
+            f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
+            f"seed {self.summary['seed']}, {self.n_effective}{of} skills>"
+        )
+
+    @cached_property
+    def world(self) -> World:
+        """The world that it was trained in."""
+        return worlds.from_spec(self.spec, int(self.config["horizon"]))
 
     @property
-    def n_effective(self) -> int:
-        """Distinct last states of the K greedy episodes at the end of training."""
-        return int(self.summary["n_effective"])
+    def n_effective(self) -> Any:
+        """Distinct last states of the K greedy episodes; by chance, their expected number."""
+        return self.summary["n_effective"]
 
     @property
-    def n_available(self) -> int:
-        """Cells that can be last states at all."""
-        return int(self.summary["n_available"])
+    def n_available(self) -> int | None:
+        """Places that can be last states at all; None where nobody knows."""
+        known: int | None = self.summary["n_available"]
+        return known
 
     @cached_property
     def skills(self) -> list[Skill]:
         """All K skills."""
         stored = files.read_sealed(self.path / SKILLS)
-        _same_run(self.path / SKILLS, stored, self.config)
+        _same_run(self.path / SKILLS, stored, self.sha256)
         with shaped(self.path / SKILLS):
             return [
                 Skill(
                     index=i,
-                    trajectory=[(int(r), int(c)) for r, c in entry["trajectory"]],
-                    last_state=(int(entry["last_state"][0]), int(entry["last_state"][1])),
+                    trajectory=[_place(place) for place in entry["trajectory"]],
+                    last_state=_place(entry["last_state"]),
                     probability=float(entry["probability"]),
+                    certainty=float(entry.get("certainty", 1.0)),
+                    ends=[(_place(place), float(p)) for place, p in entry.get("ends", ())],
                 )
                 for i, entry in enumerate(stored["skills"])
             ]
@@ -101,6 +135,27 @@ class Run:
 
     def _log(self, name: str) -> bytes:
         return read_log(self.path / name, self.summary["logs"][name])
+
+
+@dataclass(frozen=True, repr=False)
+class RunSet:
+    """Several seeds of one configuration, finished."""
+
+    path: Path
+    runs: list[Run]
+
+    def __repr__(self) -> str:
+        found = ", ".join(str(run.n_effective) for run in self.runs)
+        return f"<apart.RunSet {self.path}: {found} of {self.runs[0].n_available} skills>"
+
+
+def _place(value: Any) -> Place:
+    """JSON has lists where places are pairs; a place is whole numbers or names, never empty."""
+    if isinstance(value, list):
+        return tuple(int(part) for part in value)
+    if not isinstance(value, int | str):
+        raise TypeError(value)
+    return value
 
 
 @contextlib.contextmanager
@@ -278,7 +333,7 @@ def seed_folders(path: Path) -> list[Path]:
 
 
 def load(path: str | Path) -> Run:
-    """The finished run in ``path``."""
+    """The finished run of one seed in ``path``."""
     folder = Path(path)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such run folder")
@@ -286,15 +341,35 @@ def load(path: str | Path) -> Run:
         raise UserError(f"{folder}: a set of runs; name one of them, such as {folder}/seed-0")
     if not (folder / SUMMARY).exists():
         raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
-    config, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
-    _same_run(folder / SUMMARY, summary, config)
+    stored, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
+    sha256 = str(stored.get("config_sha256"))
+    _same_run(folder / SUMMARY, summary, sha256)
     with shaped(folder / SUMMARY):
-        int(summary["n_effective"]), int(summary["n_available"]), dict(summary["logs"])
-    return Run(folder, config, summary)
+        dict(summary["logs"]), str(summary["method"]), str(summary["world"]), int(summary["seed"])
+        float(summary["n_effective"]), float(summary["n_available"] or 0)
+    try:
+        today = stored if "format" in stored else versions.from_0_1(stored)
+    except UserError as error:
+        raise UserError(f"{folder / CONFIG}: {error}") from None
+    with shaped(folder / CONFIG):
+        return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256)
 
 
-def _same_run(path: Path, stored: Mapping[str, Any], config: Mapping[str, Any]) -> None:
-    if stored.get("config_sha256") != config.get("config_sha256"):
+def load_set(path: str | Path) -> RunSet:
+    """The finished runs of the set in ``path``."""
+    folder = Path(path)
+    if not (folder / SUMMARY).exists():
+        raise UserError(f"{folder}: no finished set of runs here ({SUMMARY} is missing)")
+    return RunSet(folder, [load(seed) for seed in seed_folders(folder)])
+
+
+def is_set(path: Path) -> bool:
+    """Whether ``path`` holds several seeds rather than one run."""
+    return not (path / CONFIG).exists() and bool((path / SET).exists() or seed_folders(path))
+
+
+def _same_run(path: Path, stored: Mapping[str, Any], sha256: str) -> None:
+    if stored.get("config_sha256") != sha256:
         raise UserError(f"{path}: of another configuration than {CONFIG}")
 
 

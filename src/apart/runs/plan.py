@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import json
 import math
 from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart._config import SPECS, Config, check_value
-from apart._errors import UserError, unknown
+from apart import worlds
+from apart._config import SPECS, Config, check_value, unknown_option
+from apart._errors import UserError
 from apart.runs import folder as run_folder
+from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
 from apart.runs.files import digest, read_sealed, write_sealed
 from apart.settings import check
-from apart.worlds import grid
-from apart.worlds.grid import World
+from apart.worlds.world import World
 
 MAX_SEEDS = 1_000_000
 MAX_THREADS = 1024
@@ -29,9 +31,10 @@ class Plan(NamedTuple):
 
     config: Config
     world: World
-    sha256: str  # its `identity`
+    sha256: str  # what ties checkpoints, skills and summary to it: its `identity` when written
     finished: bool
-    longer: bool  # it is to make more steps than it was started for
+    stored: Mapping[str, Any] | None = None  # what its file says, whichever version wrote it
+    longer: bool = False  # it is to make more steps than it was started for
 
 
 def write(folder: Path, config: Config, world: World) -> None:
@@ -44,19 +47,33 @@ def write_set(folder: Path, config: Config, world: World, seeds: int) -> None:
     write_sealed(folder / run_folder.SET, {"seeds": seeds, **_content(config, world)})
 
 
+def write_longer(path: Path, plan: Plan) -> None:
+    """From now on the run or set that ``plan`` was read from ``path`` of is longer."""
+    assert plan.stored is not None
+    config = {**plan.stored["config"], "steps": plan.config.steps}
+    write_sealed(path, {**plan.stored, "config": config})
+
+
 def _content(config: Config, world: World) -> dict[str, Any]:
     return {
+        "format": versions.FORMAT,
         "config": dataclasses.asdict(config),
+        "world": dict(world.about.spec),
         "config_sha256": identity(config, world),
-        "map": world.text.split("\n"),
         "versions": {name: metadata.version(name) for name in PACKAGES},
     }
 
 
 def identity(config: Config, world: World) -> str:
-    """SHA-256 of all that decides the bits of a state; how long the run is rarely does."""
-    fields = dataclasses.replace(config, steps=config.steps if config.anneal else 1)
-    return digest(f"{fields.fingerprint()}\n{world.text}".encode())
+    """SHA-256 of all that decides the bits of a state; how long the run is rarely does.
+
+    Of the configuration only what differs from the defaults counts: a new option changes nothing.
+    """
+    fields = config.differing()
+    if not config.anneal:
+        fields.pop("steps", None)
+    content = {"config": fields, "world": world.about.spec}
+    return digest(json.dumps(content, sort_keys=True).encode())
 
 
 def folder_of_run(path: str | Path) -> Path:
@@ -71,7 +88,7 @@ def folder_of_run(path: str | Path) -> Path:
 
 def read(folder: Path, steps: int | None) -> Plan:
     """The configuration and world of the run in ``folder``, checked; trained to ``steps``."""
-    return _plan(folder, folder / run_folder.CONFIG, read_sealed(folder / run_folder.CONFIG), steps)
+    return _plan(folder, folder / run_folder.CONFIG, steps)
 
 
 def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
@@ -82,9 +99,8 @@ def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
     if not (folder / run_folder.SET).exists():
         return {path: read(path, steps) for path in run_folder.seed_folders(folder)}
     path = folder / run_folder.SET
-    stored = read_sealed(path)
-    first = _plan(folder, path, stored, steps)
-    seeds = stored.get("seeds")
+    first = _plan(folder, path, steps)
+    seeds = (first.stored or {}).get("seeds")
     if not isinstance(seeds, int) or not 1 <= seeds <= MAX_SEEDS:
         raise UserError(f"{path}: a set of {seeds!r} seeds")
     plans = {}
@@ -93,22 +109,27 @@ def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
         if run.is_symlink():
             raise UserError(f"{run}: a link; a set reads its own folder only")
         config = dataclasses.replace(first.config, seed=seed)
-        new = Plan(config, first.world, identity(config, first.world), finished=False, longer=False)
-        begun = (run / run_folder.CONFIG).exists()
-        plans[run] = read(run, config.steps) if begun else new
-        if plans[run].sha256 != new.sha256:
-            raise UserError(f"{run / run_folder.CONFIG}: of another configuration than {path}")
+        plan = Plan(config, first.world, identity(config, first.world), finished=False)
+        if (run / run_folder.CONFIG).exists():
+            plan = read(run, config.steps)
+            same = plan.world.about.spec == first.world.about.spec
+            if plan.config != config or not same:
+                raise UserError(f"{run / run_folder.CONFIG}: of another configuration than {path}")
+        plans[run] = plan
     return plans
 
 
-def _plan(folder: Path, where: Path, stored: Mapping[str, Any], steps: int | None) -> Plan:
-    config, world = _config(where, stored)
-    sha256 = identity(config, world)
-    if stored.get("config_sha256") != sha256:
-        raise UserError(f"{where}: config_sha256 is of another configuration")
+def read_longer_set(folder: Path, steps: int) -> Plan:
+    """The plan of the set itself, trained to ``steps``."""
+    return _plan(folder, folder / run_folder.SET, steps)
+
+
+def _plan(folder: Path, path: Path, steps: int | None) -> Plan:
+    stored = read_sealed(path)
+    config, world, sha256 = read_content(path, stored)
     finished = (folder / run_folder.SUMMARY).exists()
     if steps is None or steps == config.steps:
-        return Plan(config, world, sha256, finished, longer=False)
+        return Plan(config, world, sha256, finished, stored)
     if steps < config.steps:
         raise UserError(f"--steps {steps}: {folder} was started for {config.steps} steps already")
     if config.anneal:
@@ -117,31 +138,49 @@ def _plan(folder: Path, where: Path, stored: Mapping[str, Any], steps: int | Non
             "go on; train anew"
         )
     longer = dataclasses.replace(config, steps=steps)
-    return Plan(longer, world, sha256, finished=False, longer=True)
+    return Plan(longer, world, sha256, finished=False, stored=stored, longer=True)
 
 
-def _config(where: Path, stored: Mapping[str, Any]) -> tuple[Config, World]:
-    fields, rows = stored.get("config"), stored.get("map")
-    if not isinstance(fields, dict) or not isinstance(rows, list):
-        raise UserError(f"{where}: not the configuration of a run")
-    if not all(isinstance(row, str) for row in rows):
-        raise UserError(f"{where}: the map is not lines of text")
+def read_content(path: Path, stored: Mapping[str, Any]) -> tuple[Config, World, str]:
+    """Configuration, world and identity from the content of ``path``, whichever version wrote it.
+
+    Raises:
+        UserError: it is damaged, of a later version, or says what is not there any more.
+    """
+    written = stored.get("format")
+    if written is not None and (not isinstance(written, int) or written > versions.FORMAT):
+        raise UserError(
+            f"{path}: format {written!r}, this version reads up to {versions.FORMAT}; it was "
+            "written by a later version of apart"
+        )
+    try:
+        today = versions.from_0_1(stored) if written is None else stored
+        config, world = _config(today)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    sha256 = identity(config, world) if written is not None else str(stored["config_sha256"])
+    if stored.get("config_sha256") != sha256:
+        raise UserError(f"{path}: config_sha256 is of another configuration")
+    return config, world, sha256
+
+
+def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
+    fields, spec = stored.get("config"), stored.get("world")
+    if not isinstance(fields, dict) or not isinstance(spec, dict):
+        raise UserError("not the configuration of a run")
     for name in fields:
         if name not in SPECS:
-            raise unknown("option", str(name), SPECS)
-    missing = [name for name in SPECS if name not in fields]
-    if missing:
-        raise UserError(f"{where}: {missing[0]} is missing; written by another version?")
+            raise unknown_option(str(name), str(name))
     config = Config(**{name: check_value(name, value) for name, value in fields.items()})
     if config.horizon < 1:
-        raise UserError(f"{where}: a horizon of {config.horizon}")
-    world = grid.parse("\n".join(rows), config.world, config.horizon)
+        raise UserError(f"a horizon of {config.horizon}")
+    world = worlds.from_spec(spec, config.horizon)
     check(config, world)
     return config, world
 
 
 def differences(
-    folder: Path, saved: Saved | None, versions: Mapping[str, str], n_threads: int
+    folder: Path, saved: Saved | None, versions_now: Mapping[str, str], n_threads: int
 ) -> list[str]:
     """A line for everything that going on from ``saved`` should not do silently."""
     if saved is None:
@@ -151,10 +190,10 @@ def differences(
     lines = [f"passed over: {line}" for line in saved.passed_over]
     before = saved.manifest.get("versions")
     before = before if isinstance(before, dict) else {}
-    for name in sorted(set(before) | set(versions)):
-        if before.get(name) != versions.get(name):
+    for name in sorted(set(before) | set(versions_now)):
+        if before.get(name) != versions_now.get(name):
             lines.append(
-                f"saved with {name} {before.get(name)}, going on with {versions.get(name)}: "
+                f"saved with {name} {before.get(name)}, going on with {versions_now.get(name)}: "
                 "bits may differ"
             )
     if saved.manifest.get("threads") != n_threads:
@@ -184,6 +223,6 @@ def check_saved(folder: Path, arrays: Mapping[str, Any], manifest: Mapping[str, 
             log = run_folder.read_log(folder / name, manifest["logs"][name])
             if name == run_folder.METRICS:
                 for row in run_folder.rows_of(log):
-                    int(row["env_steps"]), int(row["n_effective"])
+                    int(row["env_steps"]), float(row["n_effective"])
         if not all(math.isfinite(float(seconds)) for seconds in manifest["seconds"].values()):
             raise ValueError(manifest["seconds"])

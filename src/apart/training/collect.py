@@ -1,94 +1,110 @@
-"""Episodes: a random skill each, epsilon-greedy on Q, packed as the replay keeps them."""
+"""Episodes: a skill each, epsilon-greedy on Q. One way for each kind of world.
+
+All chance of the agent is drawn first (`draw`), in the same order for every kind, so that equal
+values give equal episodes whichever way they are collected.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-from apart._types import Array, Key
+from apart._errors import UserError
+from apart._types import Array, IntArray, Key, Obs
 from apart.learner import draws
+from apart.learner.episodes import Episodes
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld
+
+Values = Callable[[Obs | None], Array]  # observations [n, ...] or None for all -> [n, A, K]
 
 
-class Episodes(NamedTuple):
-    """What is collected at once."""
+class Drawn(NamedTuple):
+    """All chance of the agent in E episodes."""
 
-    start: int  # first state of every episode
-    horizon: int  # T
-    episodes: int  # E
-    n_skills: int
+    skill: Array  # [E]
+    choice: Array  # [E, T] a random action, or A for the greedy one
 
 
-def collect(
-    q: Array, next_state: Array, shape: Episodes, epsilon: Array, key: Key
-) -> tuple[Array, Array]:
-    """[E * T] state * A + action and skill * T + t - 1 of E episodes of T steps.
-
-    Args:
-        q: [S, A, K].
-        next_state: [S, A].
-        shape: how many episodes, from where.
-        epsilon: probability of a random action.
-        key: used once.
-    """
-    rollout = partial(_rollout, q, next_state, shape, epsilon)
-    state_action, skill_time = jax.vmap(rollout)(_draw(shape, next_state.shape[1], epsilon, key))
-    return state_action.reshape(-1), skill_time.reshape(-1)
-
-
-def collect_by_steps(
-    q_at: Callable[[Array], Array],
-    next_state: Array,
-    shape: Episodes,
-    epsilon: Array,
-    key: Key,
-) -> tuple[Array, Array]:
-    """The same episodes as `collect`, asking for Q [E, A, K] in the states of each step alone."""
-    n_actions = next_state.shape[1]
-    drawn = _draw(shape, n_actions, epsilon, key)
-    episode = jnp.arange(shape.episodes)
-
-    def step(state: Array, choice: Array) -> tuple[Array, Array]:
-        greedy = jnp.argmax(q_at(state)[episode, :, drawn.skill], axis=1)
-        action = jnp.where(choice == n_actions, greedy, choice)
-        return next_state[state, action], state * n_actions + action
-
-    first = jnp.full(shape.episodes, shape.start, jnp.int32)
-    _, state_action = jax.lax.scan(step, first, drawn.choice.T)
-    skill_time = drawn.skill[:, None] * shape.horizon + jnp.arange(shape.horizon)
-    return state_action.T.reshape(-1), skill_time.reshape(-1)
-
-
-class _Drawn(NamedTuple):
-    """All chance of an episode: [E, ...]."""
-
-    skill: Array
-    choice: Array  # [T] a random action, or A for the greedy one
-
-
-def _draw(shape: Episodes, n_actions: int, epsilon: Array, key: Key) -> _Drawn:
-    """From random words: [0] the skill, then T to explore or not, T actions."""
-    horizon = shape.horizon
-    bits = jax.random.bits(key, (shape.episodes, 1 + 2 * horizon))
+def draw(
+    n_episodes: int, horizon: int, n_skills: int, n_actions: int, epsilon: Array, key: Key
+) -> Drawn:
+    """From random words per episode: [0] the skill, then T to explore or not, T actions."""
+    bits = jax.random.bits(key, (n_episodes, 1 + 2 * horizon))
     explores = draws.uniform(bits[:, 1 : 1 + horizon]) < epsilon
     random_action = draws.integer(bits[:, 1 + horizon :], n_actions)
-    return _Drawn(
-        draws.integer(bits[:, 0], shape.n_skills), jnp.where(explores, random_action, n_actions)
-    )
+    return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
-def _rollout(
-    q: Array, next_state: Array, shape: Episodes, epsilon: Array, drawn: _Drawn
+def every_skill(n_skills: int, horizon: int, n_actions: int, epsilon: float, key: Key) -> Drawn:
+    """An episode of every skill, in order; greedy where ``epsilon`` is 0."""
+    choice = jnp.full((n_skills, horizon), n_actions, jnp.int32)
+    if epsilon:
+        choice = draw(n_skills, horizon, n_skills, n_actions, jnp.float32(epsilon), key).choice
+    return Drawn(jnp.arange(n_skills), choice)
+
+
+class Dynamics(NamedTuple):
+    """A table as arrays."""
+
+    next_state: Array  # [S, A, N]
+    cumulative: Array  # [S, A, N] probability of each successor and those before it
+    start: int
+
+    @classmethod
+    def of(cls, world: TableWorld) -> Dynamics:
+        """The dynamics of ``world``."""
+        cumulative = np.cumsum(world.probability, axis=2)
+        return cls(jnp.asarray(world.next_state), jnp.asarray(cumulative, jnp.float32), world.start)
+
+    def after(self, state: Array, action: Array, luck: Array) -> Array:
+        """The next state; ``luck`` uniform in [0, 1) chooses among several."""
+        successors = self.next_state[state, action]
+        if successors.shape[-1] == 1:
+            return successors[..., 0]
+        nth = (luck[..., None] >= self.cumulative[state, action][..., :-1]).sum(-1)
+        return jnp.take_along_axis(successors, nth[..., None], -1)[..., 0]
+
+
+def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key) -> Episodes:
+    """Episodes in a table whose values are all known: q [S, A, K]."""
+    if dynamics.next_state.shape[2] == 1:
+        rollout = partial(_chain, q, dynamics.next_state[:, :, 0], dynamics.start)
+        states, action = jax.vmap(rollout)(drawn.skill, drawn.choice)
+        return Episodes(states, action, drawn.skill)
+    n_actions = q.shape[1]
+    greedy = jnp.argmax(q, axis=1)  # [S, K]
+
+    def step(state: Array, drawn_t: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+        choice, luck = drawn_t
+        action = jnp.where(choice == n_actions, greedy[state, drawn.skill], choice)
+        next_state = dynamics.after(state, action, luck)
+        return next_state, (next_state, action)
+
+    first = jnp.full(drawn.skill.shape, dynamics.start, jnp.int32)
+    luck = _luck(key, drawn.choice.T.shape)
+    _, (states, action) = jax.lax.scan(step, first, (drawn.choice.T, luck))
+    return Episodes(jnp.concatenate([first[None], states]).T, action.T, drawn.skill)
+
+
+def _luck(key: Key, shape: tuple[int, ...]) -> Array:
+    """The world's chance: apart from the agent's."""
+    return draws.uniform(jax.random.bits(jax.random.fold_in(key, 1), shape))
+
+
+def _chain(
+    q: Array, next_state: Array, start: int, skill: Array, choice: Array
 ) -> tuple[Array, Array]:
-    """One episode.
+    """One episode in a deterministic table: [T + 1] states, [T] actions.
 
-    A step either takes a random action or "the greedy one", a sixth column of the transition table
+    A step either takes a random action or "the greedy one", one more column of the transition table
     of that skill: the loop over time is then a chain of single look-ups.
     """
-    n_actions, (skill, choice) = q.shape[1], drawn
+    n_actions = q.shape[1]
     greedy = jnp.argmax(q[:, :, skill], axis=1)
     onward = jnp.take_along_axis(next_state, greedy[:, None], 1)
     moves = jnp.concatenate([next_state, onward], 1)
@@ -96,6 +112,144 @@ def _rollout(
     def step(state: Array, column: Array) -> tuple[Array, Array]:
         return moves[state, column], state
 
-    _, visited = jax.lax.scan(step, jnp.int32(shape.start), choice)
+    last, visited = jax.lax.scan(step, jnp.int32(start), choice)
     action = jnp.where(choice == n_actions, greedy[visited], choice)
-    return visited * n_actions + action, skill * shape.horizon + jnp.arange(shape.horizon)
+    return jnp.append(visited, last), action
+
+
+class Steps(NamedTuple):
+    """A world as functions of one state, compiled into the program; see `JaxWorld`."""
+
+    reset: Callable[[Key], Any]
+    step: Callable[[Key, Any, Array], tuple[Any, Array | None]]
+    observe: Callable[[Any], Obs]
+    place: Callable[[Any], Array] | None  # None: the observation is the place
+
+
+def steps_of(world: TableWorld | JaxWorld) -> Steps:
+    """The functions of ``world``."""
+    if isinstance(world, JaxWorld):
+        return Steps(world.reset, world.step, world.observe, world.place)
+    dynamics = Dynamics.of(world)
+
+    def step(key: Key, state: Array, action: Array) -> tuple[Array, None]:
+        return dynamics.after(state, action, draws.uniform(jax.random.bits(key))), None
+
+    return Steps(lambda key: jnp.int32(dynamics.start), step, lambda state: state, None)
+
+
+def by_steps(world: Steps, values: Values, drawn: Drawn, key: Key) -> Episodes:
+    """Episodes in a world of JAX functions, asking for the values of each step's observations."""
+    n_episodes, horizon = drawn.choice.shape
+    episode = jnp.arange(n_episodes)
+    key_reset, key_steps = jax.random.split(jax.random.fold_in(key, 2))
+    first = jax.vmap(world.reset)(jax.random.split(key_reset, n_episodes))
+    observe = jax.vmap(world.observe)
+    locate = observe if world.place is None else jax.vmap(world.place)
+
+    def step(carry: Any, drawn_t: tuple[Array, Array]) -> tuple[Any, Any]:
+        state, alive = carry
+        choice, key_t = drawn_t
+        q = values(observe(state))
+        greedy = jnp.argmax(q[episode, :, drawn.skill], axis=1)
+        action = jnp.where(choice == q.shape[1], greedy, choice)
+        moved, ended = jax.vmap(world.step)(jax.random.split(key_t, n_episodes), state, action)
+        taken = alive
+        if ended is not None:
+            moved = _where(alive, moved, state)
+            ended = ended & alive
+            alive = alive & ~ended
+        return (moved, alive), (observe(moved), locate(moved), action, taken, ended)
+
+    alive = jnp.ones(n_episodes, bool)
+    scanned = (drawn.choice.T, jax.random.split(key_steps, horizon))
+    _, (obs, places, action, taken, ended) = jax.lax.scan(step, (first, alive), scanned)
+
+    def whole(at_first: Any, later: Any) -> Any:
+        """[E, T + 1, ...] from [E, ...] and [T, E, ...]."""
+        return jax.tree.map(
+            lambda a, b: jnp.concatenate([a[None], b]).swapaxes(0, 1), at_first, later
+        )
+
+    return Episodes(
+        obs=whole(observe(first), obs),
+        action=action.T,
+        skill=drawn.skill,
+        alive=None if ended is None else taken.T,
+        terminated=None if ended is None else ended.T,
+        place=None if world.place is None else whole(locate(first), places),
+    )
+
+
+def _where(condition: Array, one: Any, other: Any) -> Any:
+    """Per episode [E] all of ``one`` or all of ``other``."""
+
+    def pick(a: Array, b: Array) -> Array:
+        return jnp.where(condition.reshape(-1, *[1] * (a.ndim - 1)), a, b)
+
+    return jax.tree.map(pick, one, other)
+
+
+Act = Callable[[Any, Array, Array], Array]  # (observations, skills, choices) [E] -> actions
+
+
+class Host:
+    """Environments that live in Python; made when first needed, kept until closed."""
+
+    def __init__(self, world: HostWorld) -> None:
+        self.world = world
+        self._made: dict[int, Any] = {}
+
+    def close(self) -> None:
+        """End all environments; they are made anew when needed again."""
+        for environments in self._made.values():
+            environments.close()
+        self._made.clear()
+
+    def by_host(self, act: Act, drawn: Drawn, seeds: list[int]) -> Episodes:
+        """Episodes, all environments side by side; environment e is reset with ``seeds[e]``.
+
+        Nothing that an environment remembers outlives a call: it begins with a seeded reset.
+        """
+        choice = np.asarray(drawn.choice)
+        n, horizon = choice.shape
+        if n not in self._made:
+            self._made[n] = self.world.make(n)
+        environments = self._made[n]
+        obs, info = environments.reset(seed=seeds)
+        seen, places = [self._checked(obs, n)], [self._places(obs, info)]
+        actions, taken, ended = [], [], []
+        alive = np.ones(n, bool)
+        for t in range(horizon):
+            action = np.asarray(act(seen[-1], drawn.skill, jnp.asarray(choice[:, t])))
+            obs, _, terminated, truncated, info = environments.step(action)
+            taken.append(alive)
+            ended.append(alive & np.asarray(terminated))
+            actions.append(action)
+            # After its end an episode stays where it ended, whatever the environment does then.
+            still = alive.reshape(-1, *[1] * (seen[-1].ndim - 1))
+            seen.append(np.where(still, self._checked(obs, n), seen[-1]))
+            places.append(np.where(alive, self._places(obs, info), places[-1]))
+            alive = alive & ~(np.asarray(terminated) | np.asarray(truncated))
+        return Episodes(
+            obs=jnp.asarray(np.stack(seen, 1)),
+            action=jnp.asarray(np.stack(actions, 1), jnp.int32),
+            skill=drawn.skill,
+            alive=jnp.asarray(np.stack(taken, 1)),
+            terminated=jnp.asarray(np.stack(ended, 1)),
+            place=jnp.asarray(np.stack(places, 1)),
+        )
+
+    def _checked(self, obs: Any, n: int) -> Any:
+        found = np.asarray(obs)
+        spec = self.world.obs
+        if found.shape != (n, *spec.shape):
+            raise UserError(
+                f"{self.world.name}: an observation of shape {found.shape[1:]}, not {spec.shape}"
+            )
+        if found.dtype.kind == "f" and not np.isfinite(found).all():
+            raise UserError(f"{self.world.name}: an observation that is not finite")
+        return found.astype(spec.dtype)
+
+    def _places(self, obs: Any, info: Mapping[str, Any]) -> IntArray:
+        return np.asarray(self.world.place(obs, info), np.int32)

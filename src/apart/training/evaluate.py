@@ -1,14 +1,19 @@
-"""What the skills do now: an episode of each, and what the discriminator makes of it."""
+"""What the skills do now: an episode of each, and what the discriminator makes of it.
+
+In a table everything is exact; elsewhere one episode of each skill is what is known.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from apart._types import Array, Key
-from apart.learner import draws
+from apart._types import Array, Obs
+from apart.learner.episodes import Episodes
+from apart.training.collect import Dynamics
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
@@ -16,107 +21,123 @@ QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
 class Evaluation(NamedTuple):
     """Metrics of one moment. Rewards are raw: before time weight and dropout."""
 
-    n_effective: Array  # [] distinct last states of the K episodes
+    n_effective: Array  # [] distinct last places of the K episodes; by chance, their expectation
     discriminator_accuracy: Array  # [] share of (skill, step) that the discriminator names right
     mean_reward: Array  # [] over all skills and steps
     mean_last_reward: Array  # [] over all skills, at the last step
     reward_quantiles: Array  # [5] least, quartiles, greatest over skills and steps
     information_count: Array  # [] 2^E[log2 q(z|s_T) - log2 p(z)] (DISDAIN)
-    mutual_information: Array  # [] bits, exact, between skill and last state
+    mutual_information: Array | None  # [] bits, exact, between skill and last state; of tables
     accuracy_per_step: Array  # [T]
-    trajectories: Array  # [K, T + 1] states
+    trajectories: Array  # [K, T + 1] places
     last_probability: Array  # [K] q(z | s_T)
+    last_states: Array | None  # [S, K] p(s_T | z), where chance has a part in it
 
 
-def evaluate(
-    *,
-    q: Array,
+def evaluate_table(
+    greedy: Array,
     scores: Array,
     rewards: Array,
-    next_state: Array,
-    start: int,
-    horizon: int,
+    dynamics: Dynamics,
+    episodes: Episodes,
     epsilon: float,
-    key: Key,
 ) -> Evaluation:
-    """Play every skill once and measure; ties between actions go to the lowest index.
+    """Measure one episode of every skill in a table.
 
     Args:
-        q: [S, A, K].
+        greedy: [S, K] the action of each skill in each state.
         scores: [S, K] discriminator scores; softmax is the posterior, argmax the prediction.
         rewards: [S, K].
-        next_state: [S, A].
-        start: first state of every episode.
-        horizon: T.
+        dynamics: of the world.
+        episodes: one of every skill, in order.
         epsilon: probability of a random action (0: greedy).
-        key: used only when ``epsilon`` is not 0.
     """
-    n_states, _, n_skills = q.shape
-    skills = jnp.arange(n_skills)
-    greedy = jnp.argmax(q, axis=1)  # [S, K]
-    trajectories = play(greedy, next_state, start, horizon, epsilon, key)
-    after = trajectories[:, 1:]  # [K, T]
-    last = after[:, -1]
-    reward = rewards[after, skills[:, None]]
-    correct = jnp.argmax(scores, axis=1)[after] == skills[:, None]
-    log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills]
+    n_states, n_skills = greedy.shape
+    states = episodes.obs
+    horizon = states.shape[1] - 1
+    at = states[:, 1:]  # [K, T]
+    skills = jnp.arange(n_skills)[:, None]
+    correct = jnp.argmax(scores, axis=1)[at] == skills
+    last = states[:, -1]
+    log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
+    chancy = dynamics.next_state.shape[2] > 1
+    if chancy or epsilon:
+        ends = last_states(greedy, dynamics, horizon, epsilon)
+    else:
+        ends = jax.nn.one_hot(last, n_states, axis=0)
+    measured = _measure(states, rewards[at, skills], correct, log_posterior)
+    return measured._replace(
+        n_effective=expected_distinct(ends) if chancy else measured.n_effective,
+        mutual_information=mutual_information(ends),
+        last_states=ends if chancy else None,
+    )
+
+
+def evaluate_episodes(
+    judge: Callable[[Obs], tuple[Array, Array]], episodes: Episodes
+) -> Evaluation:
+    """Measure one episode of every skill in any world; ``judge`` gives scores and rewards [T, K].
+
+    Skills are judged one after the other: all observations at once may not fit the memory.
+    """
+
+    def of_skill(one: tuple[Array, Obs]) -> tuple[Array, Array, Array]:
+        skill, obs = one
+        scores, rewards = judge(obs)
+        right = jnp.argmax(scores, axis=1) == skill
+        return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
+
+    after = jax.tree.map(lambda leaf: leaf[:, 1:], episodes.obs)
+    reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, after))
+    places = episodes.obs if episodes.place is None else episodes.place
+    return _measure(places, reward, correct, log_posterior)
+
+
+def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array) -> Evaluation:
+    """From places [K, T + 1], rewards and hits [K, T] and log q(z | s_T) [K]."""
+    last = jnp.sort(places[:, -1])
     return Evaluation(
-        n_effective=(jnp.zeros(n_states).at[last].add(1.0) > 0).sum(),
+        n_effective=1 + (last[1:] != last[:-1]).sum(),
         discriminator_accuracy=correct.mean(),
         mean_reward=reward.mean(),
         mean_last_reward=reward[:, -1].mean(),
         reward_quantiles=jnp.quantile(reward, jnp.asarray(QUANTILES)),
-        information_count=n_skills * jnp.exp(log_posterior.mean()),
-        mutual_information=mutual_information(
-            last_states(greedy, next_state, start, horizon, epsilon)
-            if epsilon
-            else jax.nn.one_hot(last, n_states, axis=0)
-        ),
+        information_count=last.shape[0] * jnp.exp(log_posterior.mean()),
+        mutual_information=None,
         accuracy_per_step=correct.mean(axis=0),
-        trajectories=trajectories,
+        trajectories=places,
         last_probability=jnp.exp(log_posterior),
+        last_states=None,
     )
 
 
-def play(
-    greedy: Array, next_state: Array, start: int, horizon: int, epsilon: float, key: Key
-) -> Array:
-    """[K, T + 1] the states of one episode of every skill; ``greedy`` [S, K] actions."""
-    n_skills, n_actions = greedy.shape[1], next_state.shape[1]
-    skills = jnp.arange(n_skills)
-    bits = jax.random.bits(key, (horizon, 2, n_skills)) if epsilon else None
-
-    def step(state: Array, drawn: Array | None) -> tuple[Array, Array]:
-        action = greedy[state, skills]
-        if drawn is not None:
-            explores = draws.uniform(drawn[0]) < epsilon
-            action = jnp.where(explores, draws.integer(drawn[1], n_actions), action)
-        after = next_state[state, action]
-        return after, after
-
-    first = jnp.full(n_skills, start, jnp.int32)
-    _, states = jax.lax.scan(step, first, bits, length=horizon)
-    return jnp.concatenate([first[None], states]).T
-
-
-def last_states(
-    greedy: Array, next_state: Array, start: int, horizon: int, epsilon: float
-) -> Array:
+def last_states(greedy: Array, dynamics: Dynamics, horizon: int, epsilon: float) -> Array:
     """[S, K] p(s_T | z) of the epsilon-greedy policy, exact."""
     n_states, n_skills = greedy.shape
-    n_actions = next_state.shape[1]
-    onward = jnp.take_along_axis(next_state, greedy, 1)  # [S, K]
+    _, n_actions, n_successors = dynamics.next_state.shape
     skills = jnp.arange(n_skills)
+    share = jnp.diff(dynamics.cumulative, axis=2, prepend=0.0)
+    onward = jnp.take_along_axis(dynamics.next_state, greedy[:, :, None], 1)  # [S, K, N]
+    chance = jnp.take_along_axis(share, greedy[:, :, None], 1)
 
     def step(_: int, p: Array) -> Array:
-        spread = jnp.zeros_like(p).at[onward, skills].add((1.0 - epsilon) * p)
-        for action in range(n_actions):
-            spread = spread.at[next_state[:, action]].add(epsilon / n_actions * p)
+        spread = jnp.zeros_like(p)
+        for n in range(n_successors):
+            flow = (1.0 - epsilon) * chance[:, :, n] * p
+            spread = spread.at[onward[:, :, n], skills].add(flow)
+            for action in range(n_actions) if epsilon else ():
+                flow = epsilon / n_actions * share[:, action, n, None] * p
+                spread = spread.at[dynamics.next_state[:, action, n]].add(flow)
         return spread
 
-    first = jnp.zeros((n_states, n_skills)).at[start].set(1.0)
+    first = jnp.zeros((n_states, n_skills)).at[dynamics.start].set(1.0)
     last: Array = jax.lax.fori_loop(0, horizon, step, first)
     return last
+
+
+def expected_distinct(p: Array) -> Array:
+    """Expected number of distinct last states of one episode of each skill, from p(s_T | z)."""
+    return (1.0 - jnp.prod(1.0 - p, axis=1)).sum()
 
 
 def mutual_information(p: Array) -> Array:

@@ -13,21 +13,28 @@ from apart._config import SPECS, Config
 from apart._types import Array, Key
 from apart.learner.adam import Fitted
 from apart.learner.approximators import Params
+from apart.learner.counts import Counts
 from apart.learner.model import Model
-from apart.learner.replay import Replay
+from apart.learner.replay import Ring
+
+
+class Learnt(NamedTuple):
+    """What a learner knows."""
+
+    discriminator: Fitted | Counts  # parameters of the logits, or counts of last states
+    q: Fitted  # parameters of Q
+    target_q: Params  # a copy of q's parameters, or None without a target network
+    average_q: Params  # the average of q's parameters that is evaluated, or None
+    replay: Ring | None  # transitions to sample, if anything learns from them
+    model: Model | None  # all known transitions, if Q sweeps over them
+    updates: Array  # [] int32: updates made
 
 
 class TrainState(NamedTuple):
     """Everything that changes while training."""
 
-    discriminator: Fitted  # parameters of the logits
-    q: Fitted  # parameters of Q
-    target_q: Params  # a copy of q's parameters, or None without a target network
-    average_q: Params  # the average of q's parameters that is evaluated, or None
-    replay: Replay | None  # sampled transitions, if anything learns from them
-    model: Model | None  # all known transitions, if Q sweeps over them
+    learnt: Learnt
     iteration: Array  # [] int32: rounds of collecting and updating made
-    updates: Array  # [] int32: updates made
     key: Key  # never consumed: draws are functions of (key, iteration, purpose)
 
 
@@ -39,9 +46,9 @@ class Hyper(NamedTuple):
     discount: Array
     epsilon: Array
     inverse_temperature: Array
-    logit_decay: Array
+    prior: Array
+    fading: Array
     init_q: Array
-    init_logits: Array
     rounds: Array  # rounds of the whole run; rates may fall towards its end
 
 
@@ -53,7 +60,7 @@ def hyper_of(config: Config) -> Hyper:
 
 
 def to_arrays(state: TrainState) -> dict[str, Any]:
-    """The state as NumPy arrays by name (``q.adam.mu``, ...); keys as their raw data."""
+    """The state as NumPy arrays by name (``learnt.q.params``, ...); keys as their raw data."""
     plain = by_name(state._replace(key=jax.random.key_data(state.key)))
     return {name: np.asarray(leaf) for name, leaf in plain.items()}
 
@@ -70,3 +77,28 @@ def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
     leaves = [jnp.asarray(arrays[name]) for name in by_name(plain)]
     state: TrainState = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(plain), leaves)
     return state._replace(key=jax.random.wrap_key_data(state.key))
+
+
+_OLD_NAMES = {
+    "model.times": "model.visits",
+    "model.factor": "model.weight",
+    "replay.rows": "replay",
+}
+
+
+def from_0_1(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays of a checkpoint of version 0.1 under today's names and in today's shapes."""
+    found = {}
+    for name, array in arrays.items():
+        if name in ("iteration", "key"):
+            found[name] = array
+            continue
+        renamed = _OLD_NAMES.get(name, name)
+        found[f"learnt.{renamed}"] = array[:, None] if renamed.startswith("model.") else array
+    prefix = "learnt.discriminator."
+    now = found.pop(f"{prefix}optimiser.now", None)
+    if now is not None:  # counts
+        found[f"{prefix}table"] = found.pop(f"{prefix}params")
+        rows = found.pop(f"{prefix}optimiser.row")
+        found[f"{prefix}faded"] = np.maximum(now - rows, -80.0).astype(np.float32)
+    return found

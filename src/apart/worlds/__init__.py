@@ -1,1 +1,54 @@
-"""Worlds: maps as text, transition tables as arrays."""
+"""Worlds: what an agent can be in. Three kinds of record (`world`), and who builds them.
+
+A world is built from what the user says (`load`) or from the spec that a run stored
+(`from_spec`). ``spec["kind"]`` names the builder; to add a kind, `register` its builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+from apart._errors import UserError, unknown
+from apart.worlds import grid
+from apart.worlds.world import Spec, World
+
+Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
+_BUILDERS: dict[str, Builder] = {grid.KIND: grid.from_spec}
+_EVERYWHERE = frozenset(_BUILDERS)
+
+
+def register(kind: str, build: Builder) -> None:
+    """Make worlds whose ``about.spec["kind"]`` is ``kind`` known to everything that reads runs."""
+    _BUILDERS[kind] = build
+
+
+def known_everywhere(spec: Spec) -> bool:
+    """Whether other processes can build the world too, as seeds side by side need it."""
+    return spec.get("kind") in _EVERYWHERE
+
+
+def from_spec(spec: Spec, horizon: int) -> World:
+    """The world that ``spec`` describes, with ``horizon`` as its default length of an episode.
+
+    Raises:
+        UserError: nobody builds such worlds here, or the spec is damaged.
+    """
+    kind = spec.get("kind")
+    if not isinstance(kind, str):
+        raise UserError("the world's spec has no kind")
+    if kind not in _BUILDERS:
+        raise UserError(f"{unknown('kind of world', kind, _BUILDERS)} (apart.worlds.register)")
+    return _BUILDERS[kind](spec, horizon)
+
+
+def load(world: str | World, slip: float = 0.0) -> World:
+    """The world of a name or a path; a world is taken as it is."""
+    if not isinstance(world, str):
+        if slip:
+            raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")
+        return world
+    return grid.load(world, slip)
+
+
+WORLDS: Mapping[str, grid.Map] = MappingProxyType(grid.maps())

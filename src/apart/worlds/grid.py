@@ -1,80 +1,90 @@
-"""Grid worlds: text -> states, transition table, distances. NumPy only, no JAX.
+"""Grid worlds: a map text -> a `TableWorld`. NumPy only, no JAX.
 
-A world here is finite and deterministic and has no terminal state: an episode ends after T steps
-because the clock says so (a horizon), never because of where the agent is.
+``#`` wall, ``.`` free, ``S`` start. Lines above the map that begin with ``;`` are words for people;
+``; horizon 40`` sets the default length of an episode. The maps that ship are text files in
+``maps/``: to add one, add a file.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from apart._errors import UserError, unknown
 from apart._types import FloatArray, IntArray
-from apart.worlds.layouts import DEFAULT_HORIZON, LAYOUTS
+from apart.worlds.world import About, Places, Spec, TableWorld
 
 ACTIONS: Final = ("stay", "left", "right", "up", "down")
-_MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))
+DEFAULT_HORIZON: Final = 40
+KIND: Final = "grid"
 MAX_SIDE: Final = 1_000
+_MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))
 _MAX_BYTES: Final = MAX_SIDE * (MAX_SIDE + 2)
 
 
-@dataclass(frozen=True, eq=False)
-class World:
-    """A map turned into numbers.
+class Map(NamedTuple):
+    """A map file: the text without its comments, its first comment, its episode length."""
 
-    States are the free cells that the start can reach, in reading order.
-
-    Attributes:
-        name: the name or file that it came from.
-        text: the map, one line a row, no trailing newline.
-        horizon: the default number of steps of an episode, T.
-        cells: [S, 2] row and column of each state.
-        next_state: [S, A] the state after each action; a blocked move stays.
-        start: the state in which every episode starts.
-        distance: [S] least number of steps from the start.
-    """
-
-    name: str
     text: str
+    summary: str
     horizon: int
-    cells: IntArray
-    next_state: IntArray
-    start: int
-    distance: IntArray
-
-    @property
-    def n_states(self) -> int:
-        """S, the number of cells that the start can reach."""
-        return len(self.cells)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Rows and columns of the map."""
-        rows = self.text.split("\n")
-        return len(rows), len(rows[0])
-
-    def n_available(self, horizon: int) -> int:
-        """How many last states an episode of ``horizon`` steps can have (staying is an action)."""
-        return int(np.sum(self.distance <= horizon))
+    above: int  # lines before the map, so that errors name the right one
 
 
-def parse(text: str, name: str = "map", horizon: int = DEFAULT_HORIZON) -> World:
+@lru_cache(maxsize=1)
+def maps() -> Mapping[str, Map]:
+    """The maps that ship with the package, by name."""
+    folder = resources.files("apart.worlds") / "maps"
+    files = {f.name: f for f in folder.iterdir() if f.name.endswith(".txt")}
+    return {
+        name.removesuffix(".txt"): _read(files[name].read_text("utf-8"), name)
+        for name in sorted(files)
+    }
+
+
+def _read(text: str, name: str) -> Map:
+    rows = [row.rstrip("\r") for row in text.split("\n")]
+    words, horizon, above = [], DEFAULT_HORIZON, 0
+    while rows and (not rows[0] or rows[0].startswith(";")):
+        above += 1
+        line = rows.pop(0).removeprefix(";").strip()
+        key, _, value = line.partition(" ")
+        if key != "horizon":
+            words.append(line)
+        elif value.isdecimal() and 1 <= int(value) <= 100_000:
+            horizon = int(value)
+        else:
+            raise UserError(f"{name}: '; horizon {value}': give a number from 1 to 100000")
+    while rows and not rows[-1]:
+        rows.pop()
+    return Map("\n".join(rows), next(filter(None, words), ""), horizon, above)
+
+
+def parse(
+    text: str, name: str = "map", horizon: int | None = None, slip: float = 0.0
+) -> TableWorld:
     r"""The world of a map text; `UserError` in one line when the text is not a map.
+
+    Args:
+        text: the map.
+        name: for people.
+        horizon: T unless the user says otherwise; by default what the text says, else 40.
+        slip: probability that a random action is taken instead of the chosen one.
 
     >>> parse("S.\\n..").n_states
     4
     """
-    rows = [row.rstrip("\r") for row in text.split("\n")]
-    while rows and not rows[0]:
-        rows.pop(0)
-    while rows and not rows[-1]:
-        rows.pop()
-    _check(rows, name)
+    found = _read(text, name)
+    rows = found.text.split("\n") if found.text else []
+    _check(rows, name, found.above + 1)
+    if not 0.0 <= slip <= 1.0:
+        raise UserError(f"--slip: {slip} is outside 0 to 1")
     starts = [(r, row.index("S")) for r, row in enumerate(rows) if "S" in row]
     distances = _distances(rows, starts[0])
     if len(distances) < 2:
@@ -82,23 +92,47 @@ def parse(text: str, name: str = "map", horizon: int = DEFAULT_HORIZON) -> World
     cells = sorted(distances)
     index = {cell: i for i, cell in enumerate(cells)}
     moved = [[index.get((r + dr, c + dc), index[r, c]) for dr, dc in _MOVES] for r, c in cells]
-    return World(
-        name=name,
-        text="\n".join(rows),
-        horizon=horizon,
-        cells=np.array(cells, np.int32),
-        next_state=np.array(moved, np.int32),
+    table = np.array(cells, np.int32)
+    spec: dict[str, Any] = {"kind": KIND, "name": name, "map": rows}
+    next_state, probability = _slipping(np.array(moved, np.int32), slip)
+    return TableWorld(
+        about=About(
+            name, spec | ({"slip": slip} if slip else {}), horizon or found.horizon, len(_MOVES)
+        ),
+        places=Places(len(cells), lambda places: table[places].tolist(), tuple(rows)),
+        next_state=next_state,
+        probability=probability,
         start=index[starts[0]],
         distance=np.array([distances[cell] for cell in cells], np.int32),
+        cells=table,
     )
 
 
-def _check(rows: list[str], name: str) -> None:
+def from_spec(spec: Spec, horizon: int) -> TableWorld:
+    """The world whose ``about.spec`` is ``spec``."""
+    rows, name, slip = spec.get("map"), spec.get("name"), spec.get("slip", 0.0)
+    whole = isinstance(rows, list) and all(isinstance(row, str) for row in rows)
+    if not whole or not isinstance(name, str) or not isinstance(slip, int | float):
+        raise UserError("the map is not lines of text")
+    return parse("\n".join(rows or []), name, horizon, float(slip))
+
+
+def _slipping(moved: IntArray, slip: float) -> tuple[IntArray, FloatArray]:
+    """[S, A, N] successors and their probabilities, from one successor per action [S, A]."""
+    if not slip:
+        return moved[:, :, None], np.ones((*moved.shape, 1))
+    n_actions = moved.shape[1]
+    successors = np.repeat(moved[:, None, :], n_actions, axis=1)
+    chance = (1.0 - slip) * np.eye(n_actions) + slip / n_actions
+    return successors, np.repeat(chance[None], len(moved), axis=0)
+
+
+def _check(rows: list[str], name: str, first: int) -> None:
     if not rows:
         raise UserError(f"{name}: the map is empty; write rows of '#', '.' and one 'S'")
     if len(rows) > MAX_SIDE or len(rows[0]) > MAX_SIDE:
         raise UserError(f"{name}: the map is larger than {MAX_SIDE} x {MAX_SIDE} cells")
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows, first):
         strange = next((i for i, char in enumerate(row) if char not in "#.S"), None)
         if strange is not None:
             raise UserError(
@@ -107,7 +141,7 @@ def _check(rows: list[str], name: str) -> None:
             )
         if len(row) != len(rows[0]):
             raise UserError(
-                f"{name}: line {number} has {len(row)} cells but line 1 has {len(rows[0])}; "
+                f"{name}: line {number} has {len(row)} cells but line {first} has {len(rows[0])}; "
                 "make all lines equally long"
             )
     count = sum(row.count("S") for row in rows)
@@ -131,11 +165,11 @@ def _distances(rows: list[str], start: tuple[int, int]) -> dict[tuple[int, int],
     return found
 
 
-def load(world: str) -> World:
-    """The world of a name in ``LAYOUTS`` or of a path to a text map."""
-    if world in LAYOUTS:
-        layout = LAYOUTS[world]
-        return parse(layout.text, world, layout.horizon)
+def load(world: str, slip: float = 0.0) -> TableWorld:
+    """The world of a map that ships, by name, or of the path of a text map."""
+    if world in maps():
+        known = maps()[world]
+        return parse(known.text, world, known.horizon, slip)
     path = Path(world)
     if not world or "\0" in world or not path.exists():
         raise _no_world(world)
@@ -152,22 +186,10 @@ def load(world: str) -> World:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UserError(f"{world}: not a text file; a map has '#', '.' and 'S' only") from None
-    return parse(text, world)
+    return parse(text, world, slip=slip)
 
 
 def _no_world(world: str) -> UserError:
     if "/" in world or "\\" in world or Path(world).suffix:
         return UserError(f"no map file '{world}'; check the path")
-    return unknown("world", world, LAYOUTS)
-
-
-def random_walk_skills(world: World, horizon: int, n_skills: int) -> float:
-    """Expected number of distinct last states of ``n_skills`` uniformly random episodes (exact)."""
-    probability: FloatArray = np.zeros(world.n_states)
-    probability[world.start] = 1.0
-    n_actions = world.next_state.shape[1]
-    for _ in range(horizon):
-        spread: FloatArray = np.zeros_like(probability)
-        np.add.at(spread, world.next_state, probability[:, None] / n_actions)
-        probability = spread
-    return float(np.sum(1.0 - (1.0 - probability) ** n_skills))
+    return unknown("world", world, maps())

@@ -1,8 +1,8 @@
-"""What a state looks like to a network: an image [height, width, channels].
+"""What an observation looks like to a network: an image [height, width, channels].
 
-The sum of squares of an image is its number of pixels: in ``one_hot`` (one pixel, a channel per
-state) and in ``pixels`` (agent red, floor green, walls blue, as a person would see the game)
-because exactly one channel is on at each pixel. Networks rely on it when they are initialised.
+The sum of squares of an image is about its number of pixels: networks rely on it when they are
+initialised. In ``one_hot`` (one pixel, a channel per state) and in ``pixels`` (agent red, floor
+green, walls blue, as a person would see the game) exactly one channel is on at each pixel.
 
 The images of a world are nearly equal: only the agent moves. ``normalized_pixels`` shows what
 differs, which is what a network has to tell apart (docs/networks.md has what that buys).
@@ -18,105 +18,164 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from apart._errors import UserError
 from apart._lazy import jax, jnp
-from apart._types import Array, Image, Sight
-from apart.worlds.grid import World
+from apart._types import Array, Image, IntArray, Obs, Sight
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
+MAX_PIXELS: Final = 64
 
 
 @dataclass(frozen=True)
 class Observation:
-    """How states are seen.
+    """How observations are seen.
 
     Attributes:
         summary: one line for people.
-        image: (world, pixels per cell) -> height, width, channels.
         sight: (world, pixels per cell) -> `Sight`.
+        fits: whether a world can be seen so.
+        images: whether neighbouring pixels mean something, so that convolutions do.
+        sized: whether ``NAME:4`` (pixels per cell) is a form of it.
     """
 
     summary: str
-    image: Callable[[World, int], Image]
-    sight: Callable[[World, int], Sight]
+    sight: Callable[[Any, int], Sight]
+    fits: Callable[[World], bool]
+    images: bool = False
+    sized: bool = False
 
 
-def _one_hot(world: World, pixels_per_cell: int) -> Sight:
+def _is_table(world: World) -> bool:
+    return isinstance(world, TableWorld)
+
+
+def _has_map(world: World) -> bool:
+    return isinstance(world, TableWorld) and world.cells is not None
+
+
+def _has_arrays(world: World) -> bool:
+    return isinstance(world, JaxWorld | HostWorld)
+
+
+def _one_hot(world: TableWorld, _: int) -> Sight:
     """The product of such an image with a weight is a row of the weight: nothing is multiplied."""
+    n = world.n_states
 
-    def images(states: Array | None) -> Array:
-        return jax.nn.one_hot(_numbers(world, states), world.n_states)[:, None, None]
+    def images(states: Obs | None) -> Array:
+        return jax.nn.one_hot(_numbers(n, states), n)[:, None, None]
 
-    def times(states: Array | None, weight: Array) -> Array:
+    def product(states: Obs | None, weight: Array) -> Array:
         return weight if states is None else weight[states]
 
-    return Sight(images, times)
+    return Sight(n, (1, 1, n), images, product)
 
 
-def _numbers(world: World, states: Array | None) -> Array:
-    return jnp.arange(world.n_states) if states is None else states
+def _numbers(n_states: int, states: Obs | None) -> Array:
+    return jnp.arange(n_states) if states is None else states
 
 
-def _picture(world: World, pixels_per_cell: int) -> Image:
-    return world.shape[0] * pixels_per_cell, world.shape[1] * pixels_per_cell, 3
+def _arrays(world: JaxWorld | HostWorld, _: int) -> Sight:
+    """Observations that are arrays already; bytes count from 0 to 1."""
+    shape = world.obs.shape
+    image: Image = (shape[0], shape[1], shape[2]) if len(shape) == 3 else (1, 1, math.prod(shape))
+    scale = 1.0 / 255.0 if world.obs.dtype == "uint8" else 1.0
+
+    def images(obs: Obs | None) -> Array:
+        assert obs is not None  # nobody can list all of them
+        seen: Array = scale * obs.reshape(-1, *image).astype(jnp.float32)
+        return seen
+
+    return Sight(None, image, images, _product(images))
+
+
+def _product(images: Callable[[Obs | None], Array]) -> Callable[[Obs | None, Array], Array]:
+    def product(obs: Obs | None, weight: Array) -> Array:
+        seen = images(obs)
+        return seen.reshape(seen.shape[0], -1) @ weight
+
+    return product
 
 
 _AGENT_ON_FLOOR: Final = np.array([1.0, -1.0, 0.0], np.float32)  # what the agent changes
 
 
-def _empty(world: World) -> Pixels:
-    """[rows, columns, 3] the world without its agent."""
-    walls = np.array([[char == "#" for char in row] for row in world.text.split("\n")])
-    picture: Pixels = np.stack([np.zeros_like(walls), ~walls, walls], -1).astype(np.float32)
-    return picture
+def _pixels(world: TableWorld, pixels_per_cell: int) -> Sight:
+    walls = np.array([[char == "#" for char in row] for row in world.places.backdrop])
+    empty: Pixels = np.stack([np.zeros_like(walls), ~walls, walls], -1).astype(np.float32)
+    return _drawn(world, pixels_per_cell, empty, 1.0)
 
 
-def _pixels(world: World, pixels_per_cell: int) -> Sight:
-    return _draw(world, pixels_per_cell, _empty(world), 1.0)
-
-
-def _normalized(world: World, pixels_per_cell: int) -> Sight:
+def _normalized(world: TableWorld, pixels_per_cell: int) -> Sight:
     """The image minus its mean over all states, times one number."""
-    n = world.n_states
-    mean_agent: Pixels = np.zeros((*world.shape, 3), np.float32)
-    mean_agent[tuple(world.cells.T)] = _AGENT_ON_FLOOR / n
+    n, (rows, columns) = world.n_states, _shape(world)
+    mean_agent: Pixels = np.zeros((rows, columns, 3), np.float32)
+    mean_agent[tuple(_cells(world).T)] = _AGENT_ON_FLOOR / n
     square = 2.0 * (1.0 - 1.0 / n)  # of an image minus the mean image, in cells
-    scale = math.sqrt(world.shape[0] * world.shape[1] / square)
-    return _draw(world, pixels_per_cell, -mean_agent, scale)
+    return _drawn(world, pixels_per_cell, -mean_agent, math.sqrt(rows * columns / square))
 
 
-def _draw(world: World, pixels_per_cell: int, still: Pixels, scale: float) -> Sight:
+def _shape(world: TableWorld) -> tuple[int, int]:
+    return len(world.places.backdrop), len(world.places.backdrop[0])
+
+
+def _cells(world: TableWorld) -> IntArray:
+    assert world.cells is not None  # `fits`
+    return world.cells
+
+
+def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float) -> Sight:
     """States as ``scale`` times (still picture + agent)."""
-    rows, columns = world.shape
+    rows, columns = _shape(world)
 
-    def images(states: Array | None) -> Array:
-        at = jnp.asarray(world.cells)[_numbers(world, states)]
+    def images(states: Obs | None) -> Array:
+        at = jnp.asarray(_cells(world))[_numbers(world.n_states, states)]
         there = (at[:, 0, None, None] == jnp.arange(rows)[:, None]) & (
             at[:, 1, None, None] == jnp.arange(columns)
         )
         cells = scale * (jnp.asarray(still) + there[..., None] * jnp.asarray(_AGENT_ON_FLOOR))
         return cells.repeat(pixels_per_cell, axis=1).repeat(pixels_per_cell, axis=2)
 
-    def times(states: Array | None, weight: Array) -> Array:
-        seen = images(states)
-        return seen.reshape(seen.shape[0], -1) @ weight
-
-    return Sight(images, times)
+    image = (rows * pixels_per_cell, columns * pixels_per_cell, 3)
+    return Sight(world.n_states, image, images, _product(images))
 
 
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
     {
-        "one_hot": Observation(
-            "the state's number, one-hot", lambda world, _: (1, 1, world.n_states), _one_hot
-        ),
+        "one_hot": Observation("the state's number, one-hot", _one_hot, _is_table),
+        "arrays": Observation("what the world itself gives", _arrays, _has_arrays, images=True),
         "pixels": Observation(
-            "an image: agent red, floor green, walls blue",
-            _picture,
+            "an image: agent red, floor green, walls blue; pixels:4 has 4 x 4 a cell",
             _pixels,
+            _has_map,
+            images=True,
+            sized=True,
         ),
         "normalized_pixels": Observation(
             "the same minus the mean image of all states, at unit mean square",
-            _picture,
             _normalized,
+            _has_map,
+            images=True,
+            sized=True,
         ),
     }
 )
+
+
+def sight_of(world: World, text: str) -> Sight:
+    """How ``world`` is seen as ``text`` (a checked name, or ``NAME:pixels``) says."""
+    name, pixels = parse(text)
+    return OBSERVATIONS[name].sight(world, pixels)
+
+
+def parse(text: str) -> tuple[str, int]:
+    """Name and pixels per cell of ``one_hot``, ``pixels:4``; the name may be unknown."""
+    name, colon, size = text.partition(":")
+    if not colon:
+        return name, 1
+    known = OBSERVATIONS.get(name)
+    if known is not None and not known.sized:
+        raise UserError(f"--observation {name} has no size; '{text}' does not mean anything")
+    if not size.isdecimal() or not 1 <= int(size) <= MAX_PIXELS:
+        raise UserError(f"--observation {text}: give 1 to {MAX_PIXELS} pixels a cell (pixels:4)")
+    return name, int(size)

@@ -1,0 +1,32 @@
+"""``apart bench``."""
+
+from __future__ import annotations
+
+import argparse
+
+from apart._errors import UserError
+from apart.cli import words
+
+HELP = "speed of this machine on fixed work"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its flags."""
+    parser.add_argument("--json", metavar="FILE", help="also write the table as JSON")
+    parser.add_argument("--seconds", default="2", help="seconds per measurement (default 2)")
+    parser.add_argument("--repeats", default="3", help="measurements per row (default 3)")
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Measure, print, write."""
+    seconds = words.number("--seconds", parsed.seconds, whole=False)
+    if not 0.01 <= seconds <= 3600:
+        raise UserError(f"--seconds: {seconds} is outside 0.01 to 3600")
+    repeats = words.count("--repeats", parsed.repeats, 1000)
+    path = None if parsed.json is None else words.path("--json", parsed.json)
+    if path is not None and (path.is_dir() or not path.parent.is_dir()):
+        raise UserError(f"--json: {path} is no file in a folder that exists")
+    from apart.running.bench import bench
+
+    return bench(seconds=float(seconds), repeats=repeats, path=path)

@@ -1,0 +1,35 @@
+"""``apart list``."""
+
+from __future__ import annotations
+
+import argparse
+
+from apart import paper, settings
+from apart._errors import unknown
+
+HELP = "worlds, methods, experiments and the values of options"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its arguments."""
+    parser.add_argument(
+        "kinds", metavar="KIND", nargs="*", help="worlds, methods, ...: only these (default: all)"
+    )
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Print names and a line on each."""
+    tables = {f"{kind}s".replace(" ", "-"): names for kind, names in settings.choices().items()}
+    tables["experiments"] = {name: paper.experiment(name).title for name in paper.names()}
+    for kind in parsed.kinds:
+        if kind not in tables:
+            raise unknown("list", kind, tables)
+    for kind, names in tables.items():
+        if parsed.kinds and kind not in parsed.kinds:
+            continue
+        print(kind)
+        width = max(map(len, names))
+        for name, summary in names.items():
+            print(f"  {name:<{width}}  {summary}")
+    return 0

@@ -1,0 +1,46 @@
+"""``apart reproduce ID``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from apart import paper
+from apart._errors import UserError, unknown
+from apart.cli import words
+
+HELP = "tables and figures of the paper, beside its own values"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its flags."""
+    parser.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
+    parser.add_argument("--all", action="store_true", help="all of them")
+    parser.add_argument("--seeds", metavar="N", help="seeds per condition (default: 4, pixels 2)")
+    parser.add_argument(
+        "--steps", help="environment steps (default: the experiment's, 5M or 20M, pixels 104k)"
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
+    parser.add_argument("--engine", default="local", help="local or ray (default local)")
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Train what is missing, draw, judge."""
+    from apart.paper._reproduce import ENGINES, reproduce
+
+    if parsed.all and parsed.ids:
+        raise UserError(f"--all or ids ({', '.join(parsed.ids)}), not both")
+    ids = paper.names() if parsed.all else parsed.ids
+    if not ids:
+        raise UserError(f"name an experiment or --all: {', '.join(paper.names())}")
+    if parsed.engine not in ENGINES:
+        raise unknown("engine", parsed.engine, ENGINES)
+    reproduce(
+        list(dict.fromkeys(ids)),
+        words.out(parsed) or Path("runs") / "reproduce",
+        seeds=None if parsed.seeds is None else words.count("--seeds", parsed.seeds, 1_000_000),
+        steps=words.steps(parsed),
+        engine=ENGINES[parsed.engine],
+    )
+    return 0

@@ -1,0 +1,54 @@
+"""``apart resume DIR``."""
+
+from __future__ import annotations
+
+import argparse
+
+from apart._errors import UserError
+from apart.cli import words
+from apart.running import jobs, threads
+from apart.running.progress import REPORTERS
+from apart.runs import folder as run_folder
+from apart.runs import plan
+
+HELP = "go on where a run or a set stopped"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its flags."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
+    parser.add_argument("--steps", help="train to so many environment steps instead")
+    words.add_shared(parser)
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Go on, and tell."""
+    folder = words.path("DIR", parsed.folder)
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such run folder")
+    steps = words.steps(parsed)
+    single = (folder / run_folder.CONFIG).exists()
+    plans = {folder: plan.read(folder, steps)} if single else plan.read_set(folder, steps)
+    if not plans:
+        raise UserError(f"{folder}: no run and no set of runs here")
+    path, first = next(iter(plans.items()))
+    as_before = plan.saved_threads(path) or threads.best(first.config)
+    n_threads = words.threads_of(parsed, as_before, several=not single)
+    words.check_shared(parsed)
+    finished = all(found.finished for found in plans.values())
+    if finished and (folder / run_folder.SUMMARY).exists():
+        for path in plans:
+            run_folder.load(path).check()
+        print(f"{folder}: finished already, nothing to do (--steps N trains longer)")
+        return 0
+    reporter = REPORTERS[parsed.progress]()
+    if single:
+        threads.use(n_threads)
+    try:
+        trained = jobs.go_on(folder, steps, parsed.device, reporter, words.note)
+    finally:
+        reporter.close()
+    if parsed.progress != "json":
+        words.tell(trained, draw=parsed.draw)
+    return 0

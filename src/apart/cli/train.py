@@ -1,0 +1,121 @@
+"""``apart train WORLD``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from apart import settings
+from apart._config import EVERYDAY, LEARNING, NETWORKS, OBJECTIVE, SPECS, TYPES, Config, flag
+from apart._config import check_value as checked
+from apart.cli import words
+from apart.running import jobs, threads
+from apart.running.progress import REPORTERS, Listener, Progress, Reporter
+from apart.runs.plan import MAX_SEEDS
+from apart.worlds.world import TableWorld
+
+HELP = "discover skills in a world"
+_GROUPS = {
+    EVERYDAY: "everyday",
+    OBJECTIVE: "objective (what is rewarded; the method sets those that it names)",
+    LEARNING: "learning",
+    NETWORKS: "networks instead of tables",
+}
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """Its flags: those of `Config`, in groups, and those of a folder."""
+    parser.add_argument("world", metavar="WORLD", help="a name from 'apart list', or a map file")
+    parser.add_argument(
+        "--seeds", metavar="N", help="train N seeds, from --seed on, one process each"
+    )
+    parser.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
+    parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
+    groups = {name: parser.add_argument_group(title) for name, title in _GROUPS.items()}
+    groups[EVERYDAY].add_argument(
+        "--slip",
+        metavar="P",
+        help="probability of a random action instead of the chosen one (maps; default 0)",
+    )
+    choices = settings.choices()
+    for name, spec in SPECS.items():
+        default = getattr(Config, name)
+        names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
+        text = f"{spec.help}{names} (default {default})".replace("%", "%%")
+        arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
+        if TYPES[name] is bool:
+            arguments["action"] = argparse.BooleanOptionalAction
+        else:
+            arguments["metavar"] = "NAME" if TYPES[name] is str else "N"
+        groups[spec.group].add_argument(flag(name), **arguments)
+    words.add_shared(parser)
+    parser.set_defaults(command=run)
+
+
+def _options(parsed: argparse.Namespace) -> dict[str, Any]:
+    """The configuration fields that the user named, parsed and in range."""
+    options = {}
+    for name, value in vars(parsed).items():
+        if name not in SPECS:
+            continue
+        kind = TYPES[name]
+        if kind in (int, float):
+            value = words.number(flag(name), value, kind is int)
+        options[name] = checked(name, value)
+    return options
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Train, and tell."""
+    options = _options(parsed)
+    method = options.pop("method", Config.method)
+    job = jobs.prepare(
+        parsed.world,
+        method=method,
+        options=options,
+        seeds=None if parsed.seeds is None else words.count("--seeds", parsed.seeds, MAX_SEEDS),
+        slip=0.0 if parsed.slip is None else words.number("--slip", parsed.slip, whole=False),
+        out=words.out(parsed),
+        overwrite=parsed.overwrite,
+    )
+    n_threads = words.threads_of(parsed, threads.best(job.config), several=job.seeds is not None)
+    words.check_shared(parsed)
+    reporter = REPORTERS[parsed.progress]()
+    quiet = parsed.progress == "json"
+    listener = reporter if quiet else _announced(_begins(job), reporter)
+    if job.seeds is None:
+        threads.use(n_threads)
+    try:
+        trained = jobs.start(job, parsed.device, listener)
+    finally:
+        reporter.close()
+    if not quiet:
+        words.tell(trained, draw=parsed.draw)
+    return 0
+
+
+def _begins(job: jobs.Job) -> str:
+    config, world = job.config, job.world
+    line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
+    if isinstance(world, TableWorld):
+        reached = world.n_available(config.horizon)
+        line = (
+            f"{config.method} in {world.name}: {reached} of {world.n_states} cells can be reached "
+            f"in {config.horizon} steps, {config.skills} skills"
+        )
+    return line
+
+
+def _announced(line: str, reporter: Reporter) -> Listener:
+    """Says ``line`` when training begins: an error before that is the only line."""
+    told = False
+
+    def listen(progress: Progress) -> None:
+        nonlocal told
+        if not told:
+            print(line, file=sys.stderr)
+        told = True
+        reporter(progress)
+
+    return listen

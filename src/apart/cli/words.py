@@ -1,0 +1,134 @@
+"""From the words of a command line to numbers and paths, and what several commands share."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from apart._config import check_value
+from apart._errors import UserError, unknown
+from apart.running.progress import REPORTERS, duration, found
+from apart.runs.folder import Run, RunSet
+from apart.runs.plan import MAX_THREADS
+
+_SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
+_DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
+
+
+def number(name: str, text: str, whole: bool) -> int | float:
+    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
+    plain, factor = text.strip(), 1
+    if plain and plain[-1] in _SUFFIXES:
+        plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
+    kind = "a whole number" if whole else "a number"
+    try:
+        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 20:
+            return int(plain) * factor
+        value = float(plain) * factor
+    except ValueError:
+        raise UserError(f"{name}: '{text}' is not {kind}") from None
+    return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
+
+
+def count(name: str, text: str, most: int) -> int:
+    """The whole number in ``text``, 1 to ``most``."""
+    value = number(name, text, whole=True)
+    if not isinstance(value, int):
+        raise UserError(f"{name}: '{text}' is not a whole number")
+    if not 1 <= value <= most:
+        raise UserError(f"{name}: {value} is outside 1 to {most}")
+    return value
+
+
+def steps(parsed: argparse.Namespace) -> int | None:
+    """What ``--steps`` says, if anything."""
+    if parsed.steps is None:
+        return None
+    value: int = check_value("steps", number("--steps", parsed.steps, whole=True))
+    return value
+
+
+def path(name: str, text: str) -> Path:
+    """``text`` as a path."""
+    if not text or "\0" in text:
+        raise UserError(f"{name}: {text!r} is no path")
+    return Path(text)
+
+
+def out(parsed: argparse.Namespace) -> Path | None:
+    """What ``--out`` says, if anything."""
+    return None if parsed.out is None else path("--out", parsed.out)
+
+
+def add_shared(parser: argparse.ArgumentParser) -> None:
+    """The flags of everything that trains."""
+    group = parser.add_argument_group("running")
+    group.add_argument(
+        "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
+    )
+    group.add_argument(
+        "--threads", metavar="N", help="CPU threads (default: as many as make it faster)"
+    )
+    group.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
+    group.add_argument(
+        "--draw",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="draw skills.png at the end",
+    )
+
+
+def check_shared(parsed: argparse.Namespace) -> None:
+    """The flags of `add_shared` that nothing else checks."""
+    if parsed.progress not in REPORTERS:
+        raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
+    if parsed.device not in (None, *_DEVICES):
+        raise unknown("device", parsed.device, _DEVICES)
+
+
+def threads_of(parsed: argparse.Namespace, unless_said: int, several: bool) -> int:
+    """What ``--threads`` says, else ``unless_said``; ``several`` seeds have one each."""
+    if parsed.threads is None:
+        return unless_said
+    if several:
+        raise UserError("--threads does nothing here: each seed is a process of one thread")
+    return count("--threads", parsed.threads, MAX_THREADS)
+
+
+def note(line: str) -> None:
+    """A line for people who watch; a pool passes it on."""
+    from apart.running.pool import NOTE
+
+    print(f"{NOTE}{line}", file=sys.stderr)
+
+
+def tell(trained: Run | RunSet, draw: bool) -> None:
+    """What was found, as text and as a picture."""
+    from apart.report.figures import skills_picture, terminal_map
+
+    runs = trained.runs if isinstance(trained, RunSet) else [trained]
+    for run in runs:
+        s = run.summary
+        full = (
+            f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
+        )
+        print(
+            f"seed {s['seed']}: {found(run.n_effective, run.n_available)} skills after "
+            f"{s['env_steps']:,} steps{full} ({duration(s['wall_seconds'])}, "
+            f"{s['env_steps_per_second']:,.0f} steps/s)"
+        )
+    if runs[0].n_available is not None:
+        walk = runs[0].summary["n_random_walk"]
+        by_chance = "" if walk is None else f", {walk} by random walk"
+        print(f"for comparison: {runs[0].n_available} at most{by_chance}")
+    if isinstance(trained, RunSet):
+        mean = sum(run.n_effective for run in runs) / len(runs)
+        print(f"mean of {len(runs)} seeds: {mean:.2f}")
+    elif trained.world.places.backdrop:
+        print(f"\nlast states (skills that end in each cell):\n{terminal_map(trained)}\n")
+    if draw:
+        for run in runs:
+            if run.world.places.backdrop:
+                print(f"every skill drawn: {skills_picture(run)}")
+    print(f"run folder: {trained.path}")

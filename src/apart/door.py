@@ -1,0 +1,140 @@
+"""The Python door: `train`, `resume`, `load`. The same folders and files as the command line.
+
+Errors of the command line name flags (``--learning-rate``); here they name arguments
+(``learning_rate=``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+
+from apart._config import Options
+from apart._errors import UserError
+from apart.running import jobs
+from apart.runs import folder as run_folder
+from apart.runs.folder import Run, RunSet
+
+if TYPE_CHECKING:
+    from apart.running.progress import Listener
+    from apart.worlds.world import World
+
+
+@contextlib.contextmanager
+def _in_python() -> Iterator[None]:
+    try:
+        yield
+    except UserError as error:
+        words = re.sub(
+            r"--(no-)?([a-z]+(?:-[a-z]+)*)",
+            lambda m: f"{m[2].replace('-', '_')}={'False' if m[1] else ''}",
+            str(error),
+        )
+        raise UserError(words.replace("overwrite=", "overwrite=True")) from None
+
+
+@overload
+def train(
+    world: str | World = ...,
+    *,
+    method: str = ...,
+    seeds: None = ...,
+    slip: float = ...,
+    out: str | Path | None = ...,
+    overwrite: bool = ...,
+    device: str | None = ...,
+    listener: Listener | None = ...,
+    **options: Unpack[Options],
+) -> Run: ...
+@overload
+def train(
+    world: str | World = ...,
+    *,
+    method: str = ...,
+    seeds: int,
+    slip: float = ...,
+    out: str | Path | None = ...,
+    overwrite: bool = ...,
+    device: str | None = ...,
+    listener: Listener | None = ...,
+    **options: Unpack[Options],
+) -> RunSet: ...
+def train(
+    world: str | World = "four_rooms",
+    *,
+    method: str = "apart",
+    seeds: int | None = None,
+    slip: float = 0.0,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+    device: str | None = None,
+    listener: Listener | None = None,
+    **options: Unpack[Options],
+) -> Run | RunSet:
+    """Train and return the finished run, or with ``seeds`` the set of runs.
+
+    Args:
+        world: a name of `apart.WORLDS`, the path of a map, or a world.
+        method: a name of `apart.METHODS`.
+        seeds: train so many seeds, from ``seed`` on, one process each; the set is in ``out``, its
+            runs in ``out/seed-N``.
+        slip: probability that a random action is taken instead of the chosen one (maps).
+        out: run folder; ``runs/WORLD-METHOD`` unless said.
+        overwrite: replace the run or set that is in ``out``; otherwise that is an error.
+        device: ``cpu``, ``gpu`` or ``tpu``; JAX's own choice unless said.
+        listener: called with a `Progress` after every slice of training.
+        options: fields of the configuration (``steps``, ``seed``, ``skills``, ...).
+
+    Raises:
+        UserError: wrong input; nothing was written.
+        RunInterrupted: SIGINT or SIGTERM; the state was saved.
+        NonFinite: the numbers overflowed; the last good checkpoint is kept.
+    """
+    with _in_python():
+        job = jobs.prepare(
+            world,
+            method=method,
+            options=cast("dict[str, Any]", options),
+            seeds=seeds,
+            slip=slip,
+            out=out,
+            overwrite=overwrite,
+        )
+        return jobs.start(job, device, listener)
+
+
+def resume(
+    path: str | Path,
+    *,
+    steps: int | None = None,
+    device: str | None = None,
+    listener: Listener | None = None,
+    warn: Callable[[str], None] = lambda text: warnings.warn(text, stacklevel=4),
+) -> Run | RunSet:
+    """Go on with the run or set in ``path``; it ends with the bits of one that never stopped.
+
+    Args:
+        path: the folder.
+        steps: train to so many environment steps instead; where rates depend on the length of the
+            run, that is refused.
+        device: as in `train`.
+        listener: as in `train`.
+        warn: called with a line for everything that may change the bits or was passed over.
+
+    Raises:
+        UserError: no run that can go on; nothing was changed.
+        RunInterrupted: SIGINT or SIGTERM; the state was saved.
+        NonFinite: as in `train`.
+    """
+    with _in_python():
+        return jobs.go_on(Path(path), steps, device, listener, warn)
+
+
+def load(path: str | Path) -> Any:
+    """The finished `Run` in ``path``, or the `RunSet` of several seeds."""
+    with _in_python():
+        return run_folder.load_set(path) if run_folder.is_set(Path(path)) else run_folder.load(path)

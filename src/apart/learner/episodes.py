@@ -1,0 +1,31 @@
+"""What collecting gives and learning takes: whole episodes, and transitions sampled from them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from apart._types import Array, Obs
+
+
+class Episodes(NamedTuple):
+    """E episodes of at most T steps; s' of step t is row t + 1. Observations stay opaque."""
+
+    obs: Obs  # [E, T + 1, ...]; after the end of an episode its last one
+    action: Array  # [E, T] int32
+    skill: Array  # [E] int32
+    alive: Array | None = None  # [E, T] bool: the step was taken; None: all were
+    terminated: Array | None = None  # [E, T] bool: the world ended it there; None: never
+    place: Array | None = None  # [E, T + 1] int32 the places, where observations do not tell
+
+
+class Batch(NamedTuple):
+    """Sampled transitions; every field is [B] or [B, ...]."""
+
+    obs: Obs
+    action: Array
+    next_obs: Obs
+    skill: Array
+    time: Array  # t / T in (0, 1]; 1 where the episode ended
+    last: Array  # bool: the episode ended with it
+    terminated: Array | None  # bool: because of where it came to, not because of the clock
+    alive: Array | None  # bool: it was taken at all

@@ -1,0 +1,87 @@
+"""Training as a job: prepared without JAX, so that errors answer at once, then run. Both doors, the
+command line and Python, go through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apart._config import Config
+from apart._errors import UserError
+from apart.running.progress import Listener
+from apart.runs import folder as run_folder
+from apart.runs import plan
+from apart.runs.folder import Run, RunSet
+from apart.settings import resolve
+from apart.worlds.world import World
+
+
+class Job(NamedTuple):
+    """Something to train, checked."""
+
+    config: Config
+    world: World
+    folder: Path
+    seeds: int | None  # None: one run in the folder; else a set of so many
+    overwrite: bool
+
+
+def prepare(
+    world: str | World,
+    *,
+    method: str,
+    options: Mapping[str, Any],
+    seeds: int | None = None,
+    slip: float = 0.0,
+    out: str | Path | None = None,
+    overwrite: bool = False,
+) -> Job:
+    """The job, or `UserError`; nothing is written."""
+    config, loaded = resolve(world, method, options, slip)
+    if seeds is not None:
+        if isinstance(seeds, bool) or not isinstance(seeds, int):
+            raise UserError(f"--seeds: {seeds!r} is not a whole number")
+        if not 1 <= seeds <= plan.MAX_SEEDS:
+            raise UserError(f"--seeds: {seeds} is outside 1 to {plan.MAX_SEEDS}")
+        resolve(loaded, method, {**options, "seed": config.seed + seeds - 1})
+    folder = Path(out) if out else run_folder.default_folder(loaded.name, method)
+    refusal = run_folder.refusal(folder, overwrite)
+    if refusal:
+        raise UserError(refusal)
+    return Job(config, loaded, folder, seeds, overwrite)
+
+
+def start(job: Job, device: str | None = None, listener: Listener | None = None) -> Run | RunSet:
+    """Train ``job``.
+
+    Raises:
+        UserError: wrong input (nothing written), or a child failed (its last line is the message).
+        RunInterrupted: SIGINT or SIGTERM; the state was saved.
+        NonFinite: the numbers overflowed; the last good checkpoint is kept.
+    """
+    if job.seeds is None:
+        from apart.running.run import train_one
+
+        return train_one(job.config, job.world, job.folder, job.overwrite, device, listener)
+    from apart.running.seeds import train_set
+
+    return train_set(job.config, job.world, job.seeds, job.folder, job.overwrite, device, listener)
+
+
+def go_on(
+    folder: Path,
+    steps: int | None = None,
+    device: str | None = None,
+    listener: Listener | None = None,
+    warn: Callable[[str], None] = lambda line: None,
+) -> Run | RunSet:
+    """Resume the run or the set of runs in ``folder``; raises as `start` does."""
+    if (folder / run_folder.CONFIG).exists() or not run_folder.is_set(folder):
+        from apart.running.run import resume_one
+
+        return resume_one(folder, steps, device, listener, warn)
+    from apart.running.seeds import resume_set
+
+    return resume_set(folder, steps, device, listener)

@@ -1,0 +1,309 @@
+"""The program of a run: where world, collector and learner meet.
+
+``chunk(state, hyper, n)`` makes n rounds of (collect episodes, learn). For tables and JAX worlds it
+is one compiled loop that does not touch the host; n is an argument, so that all chunks of a run
+share one compilation. For host worlds it is a Python loop around two compiled functions. Callers
+see no difference.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from apart._config import Config
+from apart._types import Array, Key, Obs
+from apart.learner import approximators, replay
+from apart.learner.approximators import NETWORKS, Params
+from apart.learner.episodes import Episodes
+from apart.learner.q_learning import Q_RULES
+from apart.training import collect
+from apart.training.collect import Drawn, Dynamics, Host
+from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
+from apart.training.learner import Learner, acting, evaluated, pieces
+from apart.training.sampled import sampled
+from apart.training.state import Hyper, Learnt, TrainState
+from apart.training.tabular import tabular
+from apart.worlds.observations import sight_of
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+
+
+class Program(NamedTuple):
+    """Functions for one world and one static configuration."""
+
+    init: Callable[[Array, Hyper], TrainState]
+    chunk: Callable[[TrainState, Hyper, Array], TrainState]
+    evaluate: Callable[[TrainState, Hyper], Evaluation]
+    finite: Callable[[TrainState], Array]  # [] bool: all parameters are
+    close: Callable[[], None] = lambda: None  # lets go of what lives on the host
+
+
+def program(world: World, config: Config) -> Program:
+    """The program for ``config`` in ``world``; equal static parts share one compilation."""
+    same = json.dumps(world.about.spec) if isinstance(world, TableWorld) else world
+    return _program(_Key((same, config.static()), world, config))
+
+
+class _Key:
+    """Hashes like the static parts; carries the objects that they were taken from."""
+
+    def __init__(self, static: object, world: World, config: Config) -> None:
+        self.static, self.world, self.config = static, world, config
+
+    def __hash__(self) -> int:
+        return hash(self.static)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.static == other.static
+
+
+@lru_cache(maxsize=64)
+def _program(key: _Key) -> Program:
+    world, config = key.world, key.config
+    if isinstance(world, HostWorld):
+        return hosted(world, config, learner_of(world, config))
+    return compiled(world, config, learner_of(world, config))
+
+
+def learner_of(world: World, config: Config) -> Learner:
+    """The learner that is less work: over all states, or over the samples of a batch."""
+    of_table = isinstance(world, TableWorld) and lists_states(world, config)
+    return learner_over(world, config, states=of_table)
+
+
+def lists_states(world: TableWorld, config: Config) -> bool:
+    """Whether an update goes over all states of ``world`` rather than over samples.
+
+    An update on samples runs the networks on the states before and after: 2 B rows.
+    """
+    forms = approximators.parse(config.network)
+    tables = all(NETWORKS[form.kind].of_states for form in forms)
+    few = world.n_states <= 2 * config.batch
+    return tables or Q_RULES[config.q_rule].sweeps or (few and world.deterministic)
+
+
+def learner_over(world: World, config: Config, states: bool) -> Learner:
+    """A learner over all states of a table, or over the samples of a batch."""
+    c, n_episodes = config, config.episodes_per_update
+    p = pieces(c, world.about.n_actions, sight_of(world, c.observation))
+    slots = replay.slots_for(c.buffer, c.collection)
+    if not isinstance(world, TableWorld):
+        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.horizon)
+        return sampled(p, kept, None)
+    next_state = jnp.asarray(world.next_state)
+    ring = replay.packed(slots, n_episodes, next_state, c.horizon)
+    return tabular(p, next_state, ring) if states else sampled(p, ring, world.n_states)
+
+
+def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
+    """What one collection looks like: shapes and types."""
+    n, horizon = config.episodes_per_update, config.horizon
+    if isinstance(world, JaxWorld):
+        drawn = Drawn(jnp.zeros(n, jnp.int32), jnp.zeros((n, horizon), jnp.int32))
+        zeros = jnp.zeros((n, world.about.n_actions, config.skills))
+        return collect.by_steps(collect.steps_of(world), lambda _: zeros, drawn, jax.random.key(0))
+    yes = jnp.zeros((n, horizon), bool)
+    return Episodes(
+        obs=jnp.zeros((n, horizon + 1, *world.obs.shape), world.obs.dtype),
+        action=jnp.zeros((n, horizon), jnp.int32),
+        skill=jnp.zeros(n, jnp.int32),
+        alive=yes,
+        terminated=yes,
+    )
+
+
+def initial(learner: Learner) -> Callable[[Array, Hyper], TrainState]:
+    """(seed, numbers) -> the state before the first step."""
+
+    def init(seed: Array, hyper: Hyper) -> TrainState:
+        key_logits, key_q, key_run = jax.random.split(jax.random.key(seed), 3)
+        return TrainState(learner.init(key_logits, key_q, hyper), jnp.int32(0), key_run)
+
+    return init
+
+
+class Round(NamedTuple):
+    """What a round is made with: its keys, its annealed numbers, and the agent's chance."""
+
+    collect: Key
+    learn: Key
+    hyper: Hyper
+    drawn: Drawn
+
+
+def round_of(config: Config, n_actions: int, state: TrainState, hyper: Hyper) -> Round:
+    """The next round of ``state``: a function of its key and its number alone."""
+    c = config
+    key_collect, key_learn = jax.random.split(jax.random.fold_in(state.key, state.iteration))
+    if c.anneal:
+        left = 1.0 - state.iteration / hyper.rounds
+        hyper = hyper._replace(
+            learning_rate=hyper.learning_rate * left,
+            discriminator_learning_rate=hyper.discriminator_learning_rate * left,
+            fading=hyper.fading * left,
+        )
+    n, t = c.episodes_per_update, c.horizon
+    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect)
+    return Round(key_collect, key_learn, hyper, drawn)
+
+
+def learnt_from(learner: Learner, state: TrainState, made: Round, episodes: Episodes) -> TrainState:
+    """``state`` after the learner saw the episodes of a round."""
+    rounds = state.iteration + 1
+    learnt = learner.learn(state.learnt, episodes, made.hyper, made.learn, rounds)
+    return state._replace(learnt=learnt, iteration=rounds)
+
+
+def collector(
+    world: TableWorld | JaxWorld, config: Config, learner: Learner
+) -> Callable[[Params, Drawn, Key], Episodes]:
+    """(parameters of Q, the agent's chance, key) -> episodes, for worlds that can be compiled."""
+    if isinstance(world, TableWorld) and lists_states(world, config):
+        dynamics = Dynamics.of(world)
+        return lambda q, drawn, key: collect.by_table(dynamics, learner.values(q, None), drawn, key)
+    steps = collect.steps_of(world)
+    return lambda q, drawn, key: collect.by_steps(
+        steps, lambda obs: learner.values(q, obs), drawn, key
+    )
+
+
+def iterate_with(
+    world: TableWorld | JaxWorld, config: Config, learner: Learner
+) -> Callable[[TrainState, Hyper], TrainState]:
+    """One round: collect ``episodes_per_update`` episodes and learn."""
+    episodes_of = collector(world, config, learner)
+
+    def iterate(state: TrainState, hyper: Hyper) -> TrainState:
+        made = round_of(config, world.about.n_actions, state, hyper)
+        episodes = episodes_of(acting(state.learnt), made.drawn, made.collect)
+        return learnt_from(learner, state, made, episodes)
+
+    return iterate
+
+
+def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> Program:
+    """One donated loop; nothing of it happens on the host."""
+    iterate = iterate_with(world, config, learner)
+
+    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
+        last: TrainState = jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
+        return last
+
+    def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
+        return _evaluate(world, config, learner, state, hyper)
+
+    return Program(
+        init=jax.jit(initial(learner)),
+        chunk=jax.jit(chunk, donate_argnums=0),
+        evaluate=jax.jit(evaluate),
+        finite=jax.jit(_finite),
+    )
+
+
+def _finite(state: TrainState) -> Array:
+    leaves = jax.tree.leaves((state.learnt.q, state.learnt.discriminator))
+    floats = [leaf for leaf in leaves if jnp.issubdtype(leaf.dtype, jnp.floating)]
+    return jnp.stack([jnp.isfinite(leaf).all() for leaf in floats]).all()
+
+
+def _evaluation_epsilon(config: Config) -> float:
+    """Skills are evaluated greedily; what never learns is evaluated as it acts."""
+    return config.epsilon if config.updates_per_episode == 0 else 0.0
+
+
+def _evaluate(
+    world: TableWorld | JaxWorld, config: Config, learner: Learner, state: TrainState, hyper: Hyper
+) -> Evaluation:
+    key, epsilon = jax.random.fold_in(state.key, -1 - state.iteration), _evaluation_epsilon(config)
+    drawn = collect.every_skill(config.skills, config.horizon, world.about.n_actions, epsilon, key)
+    q = evaluated(state.learnt)
+    if isinstance(world, JaxWorld):
+        episodes = collector(world, config, learner)(q, drawn, key)
+        return evaluate_episodes(lambda obs: learner.judge(state.learnt, obs, hyper), episodes)
+    size = None if lists_states(world, config) else config.batch
+    values = in_pieces(lambda obs: learner.values(q, obs), world.n_states, size)
+    scores, rewards = in_pieces(
+        lambda obs: learner.judge(state.learnt, obs, hyper), world.n_states, size
+    )
+    dynamics = Dynamics.of(world)
+    episodes = collect.by_table(dynamics, values, drawn, key)
+    greedy = jnp.argmax(values, axis=1)
+    return evaluate_table(greedy, scores, rewards, dynamics, episodes, epsilon)
+
+
+def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None) -> Any:
+    """``read`` of all states, [S, ...]; at most ``size`` at a time where that is given."""
+    if size is None or n_states <= size:
+        return read(None)
+    n_pieces = -(-n_states // size)
+    states = jnp.minimum(jnp.arange(n_pieces * size), n_states - 1)
+    rows = jax.lax.map(read, states.reshape(-1, size))
+    return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:n_states], rows)
+
+
+def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
+    """The same four functions where the world lives on the host.
+
+    Environments are reset with seeds that are a function of (seed, round, episode), so that a run
+    goes on exactly where it stopped although no environment is saved.
+    """
+    host = Host(world)
+    n_actions = world.about.n_actions
+
+    @jax.jit
+    def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
+        values = learner.values(q, obs)
+        greedy = jnp.argmax(values[jnp.arange(skill.shape[0]), :, skill], axis=1)
+        return jnp.where(choice == n_actions, greedy, choice).astype(jnp.int32)
+
+    begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper))
+
+    def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
+        return learnt_from(learner, state, made, episodes)
+
+    learn = jax.jit(end, donate_argnums=0)
+
+    def play(q: Params, drawn: Drawn, seeds: list[int]) -> Episodes:
+        return host.by_host(lambda *seen: act(q, *seen), drawn, seeds)
+
+    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
+        for _ in range(int(n)):
+            made = begin(state, hyper)
+            seeds = _seeds(state.key, int(state.iteration), config.episodes_per_update)
+            episodes = play(acting(state.learnt), made.drawn, seeds)
+            state = learn(state, made, episodes._replace(place=None))
+        return state
+
+    @jax.jit
+    def measure(learnt: Learnt, hyper: Hyper, episodes: Episodes) -> Evaluation:
+        return evaluate_episodes(lambda obs: learner.judge(learnt, obs, hyper), episodes)
+
+    def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
+        key = jax.random.fold_in(state.key, -1 - state.iteration)
+        drawn = collect.every_skill(
+            config.skills, config.horizon, n_actions, _evaluation_epsilon(config), key
+        )
+        q, side = evaluated(state.learnt), max(config.episodes_per_update, 8)
+        pieces = []
+        for first in range(0, config.skills, side):  # all evaluations begin with the same seeds
+            some = Drawn(*(part[first : first + side] for part in drawn))
+            n = len(some.skill)
+            pieces.append(play(q, some, _seeds(state.key, -1, first + n)[first:]))
+        episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *pieces)
+        measured: Evaluation = measure(state.learnt, hyper, episodes)
+        return measured
+
+    return Program(jax.jit(initial(learner)), chunk, evaluate, jax.jit(_finite), host.close)
+
+
+def _seeds(key: Key, iteration: int, n: int) -> list[int]:
+    """Of the environments of a round, by episode; round -1 is the evaluation."""
+    words = [int(word) for word in np.asarray(jax.random.key_data(key))]
+    sequence = np.random.SeedSequence([*words, iteration + 1])
+    return [int(word) for word in sequence.generate_state(n) & 0x7FFFFFFF]

@@ -1,0 +1,76 @@
+"""The learner for any world: every sample of a batch is a row. States are never listed."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+
+from apart._types import Array, Key
+from apart.learner import adam, counts, q_learning
+from apart.learner.adam import Fitted
+from apart.learner.counts import Counts
+from apart.learner.episodes import Episodes
+from apart.learner.replay import Replay
+from apart.training import learner as common
+from apart.training.learner import Learner, Pieces, Sampled
+from apart.training.state import Hyper, Learnt
+
+
+def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
+    """A learner that sees the samples of its batches, nothing else.
+
+    Args:
+        p: the method; its rule sweeps not, and is plain only with tables of states.
+        replay: where samples come from.
+        counted: number of states, where observations are their numbers.
+    """
+
+    def remember(learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array) -> Learnt:
+        learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
+        if isinstance(learnt.discriminator, Counts):
+            kept = counts.add_all(learnt.discriminator, new.obs[:, -1], new.skill, hyper.fading)
+            learnt = learnt._replace(discriminator=kept)
+        return learnt
+
+    def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
+        drawn = common.draw(p, replay, learnt, key, rounds)
+        q = _q_step(p, learnt, drawn, hyper)
+        # The reward is that of the discriminator before its step (Algorithm 1).
+        rate = common.after(q.params, hyper.discriminator_learning_rate)
+        return learnt._replace(q=q, discriminator=_discriminator(p, learnt, drawn, hyper, rate))
+
+    return common.assemble(
+        p, counted=counted, replay=replay, known=None, remember=remember, update=update
+    )
+
+
+def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
+    batch, each = drawn.batch, jnp.arange(p.config.batch)
+    q, pull = p.q.read(learnt.q.params, batch.obs)
+    value = p.q.read(common.target_params(learnt), batch.next_obs)[0].max(axis=1)  # [B, K]
+    logits = common.logits_of(p, learnt, common.seen(p, batch))
+    did = jax.nn.one_hot(batch.action, p.n_actions) * drawn.taken[:, None]  # [B, A]
+    if p.rule.shares:
+        reward = drawn.weight[:, None] * common.rewards(p, logits, hyper)
+        target = reward + hyper.discount * drawn.proceeds[:, None] * value
+        taught = did[:, :, None]
+    else:
+        reward = drawn.weight * common.rewards_of(p, logits, each, batch.skill, hyper)
+        own = value[each, batch.skill]
+        target = (reward + hyper.discount * drawn.proceeds * own)[:, None]
+        taught = did[:, :, None] * jax.nn.one_hot(batch.skill, p.config.skills)[:, None]
+    size = jnp.maximum(drawn.taken.sum(), 1.0)
+    gradient = q_learning.gradient(q, taught, taught * target[:, None], size)
+    return adam.step(learnt.q, pull(gradient), hyper.learning_rate)
+
+
+def _discriminator(
+    p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, rate: Array
+) -> Fitted | Counts:
+    if isinstance(learnt.discriminator, Counts):
+        return learnt.discriminator
+    teaches = common.teaching(p, drawn)
+    weights = jax.nn.one_hot(drawn.batch.skill, p.config.skills) * teaches[:, None]
+    weights /= jnp.maximum(teaches.sum(), 1.0)
+    obs = common.seen(p, drawn.batch)
+    return common.discriminator_step(p, learnt.discriminator, obs, weights, hyper, rate)

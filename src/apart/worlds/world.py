@@ -1,0 +1,168 @@
+"""The three kinds of world, as final records. Nothing here imports JAX.
+
+- `TableWorld`: every state is known and has a number. What can be computed exactly, is.
+- `JaxWorld`: functions that are compiled into the training loop.
+- `HostWorld`: a Gymnasium vector environment that lives in Python.
+
+An observation of a table is the state's number; elsewhere it is a pytree of arrays. Only collectors
+and approximators look inside. An episode ends after T steps because the clock says so (the horizon)
+or because the world says so (`terminated`): a table's terminal states absorb, so that an
+episode that comes there stays there until T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from apart._types import Array, FloatArray, IntArray, Key
+
+Spec: TypeAlias = Mapping[str, Any]  # JSON that a world can be built from again
+
+
+class About(NamedTuple):
+    """What every world says of itself.
+
+    Attributes:
+        name: for people and for the names of folders.
+        spec: JSON that `worlds.from_spec` builds the same world from; it is stored with a run and
+            is part of the run's identity. ``spec["kind"]`` says who builds it.
+        horizon: the default number of steps of an episode, T.
+        n_actions: A; actions are 0 .. A - 1.
+    """
+
+    name: str
+    spec: Spec
+    horizon: int
+    n_actions: int
+
+
+def _as_it_is(places: IntArray) -> list[Any]:
+    listed: list[Any] = places.tolist()
+    return listed
+
+
+class Places(NamedTuple):
+    """What the last states of skills are told apart by: cells of a map, bins of a plane, ...
+
+    Attributes:
+        n: how many there are; None where nobody knows.
+        label: [...] numbers of places -> how ``skills.json`` writes them.
+        backdrop: lines of a map that pictures draw behind trajectories; empty without one.
+    """
+
+    n: int | None
+    label: Callable[[IntArray], list[Any]] = _as_it_is
+    backdrop: tuple[str, ...] = ()
+
+
+class ObsSpec(NamedTuple):
+    """Shape and type of one observation that is an array: a vector, or an image [H, W, C]."""
+
+    shape: tuple[int, ...]
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True, eq=False)
+class TableWorld:
+    """A finite world whose transitions are known.
+
+    Attributes:
+        about: name, spec, horizon, number of actions.
+        places: a place a state, in the same order.
+        next_state: [S, A, N] the N states that may follow each action; N = 1 is deterministic.
+        probability: [S, A, N] of each of them; sums to 1 over N.
+        start: the state in which every episode starts.
+        distance: [S] least number of steps from the start.
+        cells: [S, 2] row and column of each state on the map, for worlds that have one.
+    """
+
+    about: About
+    places: Places
+    next_state: IntArray
+    probability: FloatArray
+    start: int
+    distance: IntArray
+    cells: IntArray | None = None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.about.name
+
+    @property
+    def n_states(self) -> int:
+        """S."""
+        return len(self.next_state)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether every action has exactly one successor."""
+        return int(self.next_state.shape[2]) == 1
+
+    def n_available(self, horizon: int) -> int:
+        """How many last states an episode of ``horizon`` steps can have (staying is an action)."""
+        return int(np.sum(self.distance <= horizon))
+
+
+@dataclass(frozen=True, eq=False)
+class JaxWorld:
+    """A world of pure JAX functions of ONE state (a pytree); callers vmap.
+
+    Attributes:
+        about: name, spec, horizon, number of actions.
+        places: what last states are told apart by.
+        obs: shape and type of an observation.
+        reset: key -> the state in which an episode starts.
+        step: (key, state, action) -> the next state, and whether the episode ended there.
+        observe: state -> observation.
+        place: state -> [] int32 the number of its place.
+    """
+
+    about: About
+    places: Places
+    obs: ObsSpec
+    reset: Callable[[Key], Any]
+    step: Callable[[Key, Any, Array], tuple[Any, Array]]
+    observe: Callable[[Any], Array]
+    place: Callable[[Any], Array]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.about.name
+
+
+@dataclass(frozen=True, eq=False)
+class HostWorld:
+    """A world outside JAX, stepped as a Gymnasium vector environment.
+
+    Attributes:
+        about: name, spec, horizon, number of actions.
+        places: what last states are told apart by.
+        obs: shape and type of one observation.
+        make: n -> a `gymnasium.vector.VectorEnv` of n environments with discrete actions.
+        place: (observations [n, ...], infos) -> [n] the numbers of their places.
+    """
+
+    about: About
+    places: Places
+    obs: ObsSpec
+    make: Callable[[int], Any]
+    place: Callable[[Any, Mapping[str, Any]], IntArray]
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.about.name
+
+
+World: TypeAlias = TableWorld | JaxWorld | HostWorld
+
+
+def n_available(world: World, horizon: int) -> int | None:
+    """How many places an episode can end in: exact for a table, else their number, if known."""
+    return world.n_available(horizon) if isinstance(world, TableWorld) else world.places.n
