@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from apart.learner import q_learning
-from apart.learner.q_learning import Tally
 
 
 def test_td_loss_by_hand():
@@ -20,10 +19,9 @@ def test_td_loss_by_hand():
 
 def test_a_plain_step_by_hand():
     # targets of one cell: 1 + 0.5 * 2 and 3 + 0; their mean is 2.5; half way from 0.5 is 1.5
-    q, value = jnp.array([[[0.5], [7.0]]]), jnp.full((1, 2, 1), 2.0)
-    times, rewards = jnp.array([[[2.0], [0.0]]]), jnp.array([[[4.0], [0.0]]])
-    tally = Tally(times, rewards, jnp.array([[[1.0], [0.0]]]))
-    got = q_learning.plain_step(q, tally, value, 0.5, 0.5)
+    q = jnp.array([[[0.5], [7.0]]])
+    taught, target = jnp.array([[[2.0], [0.0]]]), jnp.array([[[5.0], [0.0]]])
+    got = q_learning.plain_step(q, taught, target, 0.5)
     np.testing.assert_allclose(got, [[[1.5], [7.0]]])
 
 
@@ -35,13 +33,12 @@ def test_rows_step_equals_plain_step():
     times, sums = np.zeros((s * a, 1), np.float32), np.zeros((s * a, k), np.float32)
     np.add.at(times, cell, 1.0)
     np.add.at(sums, cell, target)
-    tally = Tally(times.reshape(s, a, 1), sums.reshape(s, a, k), np.zeros((s, a, 1), np.float32))
-    dense = q_learning.plain_step(q, tally, jnp.zeros_like(q), 0.9, 0.3)
+    dense = q_learning.plain_step(q, times.reshape(s, a, 1), sums.reshape(s, a, k), 0.3)
     rows = q_learning.rows_step(q, jnp.asarray(cell), target, 0.3)
     np.testing.assert_allclose(rows, dense, rtol=1e-5, atol=1e-6)
 
 
-def test_table_gradient_equals_autodiff_of_the_batch():
+def test_the_gradient_equals_autodiff_of_the_batch():
     rng = np.random.default_rng(0)
     s, a, k, b, gamma = 4, 3, 5, 200, 0.9
     q = jnp.asarray(rng.normal(size=(s, a, k)), jnp.float32)
@@ -60,9 +57,9 @@ def test_table_gradient_equals_autodiff_of_the_batch():
         after = next_state[states, actions]
         return jax.vmap(one)(states, actions, skills, rewards, proceeds, after).mean()
 
-    tally = Tally(*(np.zeros((s, a, k), np.float32) for _ in range(3)))
-    for field, values in zip(tally, (np.ones(b), rewards, proceeds), strict=True):
+    value = np.asarray(q.max(axis=1))[next_state[states, actions], skills]
+    taught, target = (np.zeros((s, a, k), np.float32) for _ in range(2))
+    for field, values in ((taught, np.ones(b)), (target, rewards + gamma * proceeds * value)):
         np.add.at(field, (states, actions, skills), values)
-    value = q.max(axis=1)[next_state]
-    got = q_learning.table_gradient(q, tally, value, gamma, b)
+    got = q_learning.gradient(q, taught, target, b)
     np.testing.assert_allclose(got, jax.grad(loss)(q), rtol=1e-4, atol=1e-6)

@@ -6,35 +6,86 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+import pytest
+
 from apart.learner import draws, replay
+from apart.learner.episodes import Episodes
+from apart.worlds.grid import parse
+
+CERTAIN, CHANCE = parse("S....", "corridor"), parse("S....", "corridor", slip=0.3)
+HORIZON, N_EPISODES, SLOTS = 3, 2, 3
 
 
-def filled(n_collections, capacity=10, collection=3):
-    ring = replay.init(capacity, collection)
+def collection(i):
+    """Two episodes of three steps whose numbers tell where they came from."""
+    states = jnp.array([[0, 1, 2, 1], [0, 0, 1, 2]])
+    actions = jnp.array([[2, 2, 1], [0, 2, 2]])
+    return Episodes(states, actions, jnp.array([2 * i, 2 * i + 1]))
+
+
+def as_arrays(episodes):
+    """The same as another world would give it, ended after the second step of the first."""
+    alive = jnp.array([[True, True, False], [True, True, True]])
+    ended = jnp.array([[False, True, False], [False, False, False]])
+    obs = jax.nn.one_hot(episodes.obs, 5)
+    return episodes._replace(obs=obs, alive=alive, terminated=ended)
+
+
+FORMS = {
+    "packed": (replay.packed(SLOTS, 2, jnp.asarray(CERTAIN.next_state), HORIZON), lambda e: e),
+    "chance": (replay.packed(SLOTS, 2, jnp.asarray(CHANCE.next_state), HORIZON), lambda e: e),
+    "plain": (replay.plain(SLOTS, 2, lambda: as_arrays(collection(0)), HORIZON), as_arrays),
+}
+
+
+def sampled(form, n_collections):
+    memory, seen = FORMS[form]
+    ring = memory.init()
     for i in range(n_collections):
-        rows = jnp.arange(collection) + 100 * i
-        ring = replay.insert(ring, rows, -rows, jnp.int32(i))
-    return ring
-
-
-def seen(ring, n):
+        ring = memory.insert(ring, seen(collection(i)), jnp.int32(i))
     bits = jax.random.bits(jax.random.key(0), (3000,))
-    first, second = replay.sample(ring, bits, jnp.int32(n))
-    np.testing.assert_array_equal(first, -second)
-    return np.unique(first, return_counts=True)
+    return memory.sample(ring, bits, jnp.int32(n_collections))
 
 
-def test_samples_only_what_was_inserted_and_all_of_it_evenly():
-    values, counts = seen(filled(2), 2)
-    assert values.tolist() == [0, 1, 2, 100, 101, 102]
-    assert counts.min() > 400
-    assert counts.max() < 600
+@pytest.mark.parametrize("form", FORMS)
+def test_what_goes_in_comes_out_evenly_and_the_oldest_is_forgotten(form):
+    skills, counts = np.unique(sampled(form, 2).skill, return_counts=True)
+    assert skills.tolist() == [0, 1, 2, 3]
+    assert counts.min() > 650
+    assert counts.max() < 850
+    assert np.unique(sampled(form, 5).skill).tolist() == [4, 5, 6, 7, 8, 9]
 
 
-def test_the_oldest_collection_is_overwritten():
-    # capacity 10 holds three collections of 3; the fifth pushes out the first two
-    values, _ = seen(filled(5), 5)
-    assert values.tolist() == [200, 201, 202, 300, 301, 302, 400, 401, 402]
+@pytest.mark.parametrize("form", FORMS)
+def test_a_sample_is_a_transition_that_was_made(form):
+    batch = sampled(form, 2)
+    number = (lambda x: x.argmax(-1)) if form == "plain" else (lambda x: x)
+    made = set()
+    for i in range(2):
+        new = collection(i)
+        for e in range(N_EPISODES):
+            for t in range(HORIZON):
+                s, a, after = (int(x) for x in (new.obs[e, t], new.action[e, t], new.obs[e, t + 1]))
+                made.add((s, a, after, int(new.skill[e]), t))
+    times = np.rint(np.asarray(batch.time) * HORIZON).astype(int) - 1
+    if form == "plain":  # the second step of the first episode was its last
+        ended = np.asarray(batch.terminated)
+        np.testing.assert_allclose(np.asarray(batch.time)[ended], 1.0)
+        assert np.asarray(batch.last)[ended].all()
+        assert not np.asarray(batch.last)[~np.asarray(batch.alive)].any()
+        times = np.where(ended, 1, times)
+    columns = (number(batch.obs), batch.action, number(batch.next_obs), batch.skill, times)
+    assert set(zip(*(np.asarray(x).tolist() for x in columns), strict=True)) == made
+    if form != "plain":
+        np.testing.assert_array_equal(batch.last, times == HORIZON - 1)
+
+
+def test_bytes_stay_bytes():
+    images = as_arrays(collection(0))._replace(obs=jnp.zeros((2, 4, 8, 8, 3), jnp.uint8))
+    memory = replay.plain(SLOTS, 2, lambda: images, HORIZON)
+    assert memory.init().obs.dtype == jnp.uint8
+    ring = memory.insert(memory.init(), images, jnp.int32(0))
+    assert memory.sample(ring, jnp.zeros(4, jnp.uint32), jnp.int32(1)).obs.shape == (4, 8, 8, 3)
 
 
 def test_draws_cover_their_range():

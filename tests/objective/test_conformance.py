@@ -44,7 +44,7 @@ def test_learning_one_skill_in_one_state_makes_it_the_prediction(name):
 @pytest.mark.parametrize("name", REWARDS)
 def test_reward_of_a_recognised_skill_beats_all_others(name):
     reward = REWARDS[name]
-    for discriminator in reward.discriminators:
+    for discriminator in (n for n, d in DISCRIMINATORS.items() if d.gives == reward.reads):
         d, logits = DISCRIMINATORS[discriminator], 9.0 * ONLY_3
         if d.learned:
             logits = some_logits(discriminator, 5)
@@ -58,7 +58,7 @@ def test_reward_of_a_recognised_skill_beats_all_others(name):
 @pytest.mark.parametrize("name", [n for n, r in REWARDS.items() if r.of_skill])
 def test_reward_of_one_skill_equals_the_reward_of_every_skill(name):
     reward = REWARDS[name]
-    for discriminator in reward.discriminators:
+    for discriminator in (n for n, d in DISCRIMINATORS.items() if d.gives == reward.reads):
         table = jnp.stack([some_logits(discriminator, 6, seed) for seed in range(4)])
         for state in range(4):
             every = reward.rewards(table[state], jnp.float32(1))

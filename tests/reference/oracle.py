@@ -51,7 +51,7 @@ def reward(name, logits, skill, beta):
         rivals = np.delete(logits, skill)
         return min(math.tanh(beta * (logits[skill] - o) / 2) for o in rivals)
     if name == "min_counts":
-        mine, prior = logits[skill], 1 / beta
+        mine, prior = logits[skill], beta
         return min((mine - n) / (mine + n + prior) for n in np.delete(logits, skill))
     rivals = [j for j in range(logits.n) if j != skill]
     if name == "min_pairs":

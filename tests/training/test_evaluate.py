@@ -7,7 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.training.evaluate import evaluate, last_states, mutual_information, play
+from apart.learner.episodes import Episodes
+from apart.training.collect import Dynamics, Drawn, by_table
+from apart.training.evaluate import (
+    evaluate_episodes,
+    evaluate_table,
+    expected_distinct,
+    last_states,
+    mutual_information,
+)
 from apart.worlds.grid import parse
 
 WORLD = parse("S..", "corridor")
@@ -22,17 +30,16 @@ def actions(*greedy):
     return jnp.asarray(q)
 
 
-def measured(q, scores, rewards, horizon=2, epsilon=0.0):
-    return evaluate(
-        q=q,
-        scores=jnp.asarray(scores, jnp.float32),
-        rewards=jnp.asarray(rewards, jnp.float32),
-        next_state=jnp.asarray(WORLD.next_state),
-        start=WORLD.start,
-        horizon=horizon,
-        epsilon=epsilon,
-        key=jax.random.key(0),
-    )
+def played(q, world=WORLD, horizon=2, n=None):
+    n = n or q.shape[2]
+    drawn = Drawn(jnp.arange(n) % q.shape[2], jnp.full((n, horizon), 5))
+    return by_table(Dynamics.of(world), q, drawn, jax.random.key(0))
+
+
+def measured(q, scores, rewards, world=WORLD):
+    scores, rewards = jnp.asarray(scores, jnp.float32), jnp.asarray(rewards, jnp.float32)
+    greedy, dynamics = jnp.argmax(q, axis=1), Dynamics.of(world)
+    return evaluate_table(greedy, scores, rewards, dynamics, played(q, world), 0.0)
 
 
 def test_two_skills_that_part():
@@ -70,10 +77,43 @@ def test_mutual_information_by_hand():
     assert mutual_information(p) == pytest.approx(expected, rel=1e-5)
 
 
-def test_last_states_are_the_frequencies_of_many_episodes():
-    greedy = jnp.full((3, 2000), RIGHT)
-    next_state = jnp.asarray(WORLD.next_state)
-    exact = last_states(greedy[:, :1], next_state, 0, 3, 0.4)[:, 0]
-    played = play(greedy, next_state, 0, 3, 0.4, jax.random.key(1))[:, -1]
-    np.testing.assert_allclose(np.bincount(played, minlength=3) / 2000, exact, atol=0.04)
+@pytest.mark.parametrize(("slip", "epsilon"), [(0.0, 0.4), (0.4, 0.0), (0.2, 0.25)])
+def test_last_states_are_the_frequencies_of_many_episodes(slip, epsilon):
+    """To slip with 0.2 and to explore with 0.25 is a random action with 0.4 too."""
+    world = parse("S..", "corridor", slip=slip)
+    exact = last_states(jnp.full((3, 1), RIGHT), Dynamics.of(world), 3, epsilon)[:, 0]
     assert exact.sum() == pytest.approx(1.0)
+    slippery = parse("S..", "corridor", slip=0.4)
+    many = played(actions(RIGHT), slippery, horizon=3, n=4000).obs[:, -1]
+    np.testing.assert_allclose(np.bincount(many, minlength=3) / 4000, exact, atol=0.04)
+
+
+def test_expected_distinct_last_states_by_hand():
+    # state 0: 1 - 0 * 1/2 = 1; state 1: 1 - 1 * 1/2
+    assert expected_distinct(jnp.array([[1.0, 0.5], [0.0, 0.5]])) == pytest.approx(1.5)
+
+
+def test_by_chance_last_states_are_counted_by_expectation():
+    world = parse("S..", "corridor", slip=0.5)
+    got = measured(actions(STAY, RIGHT), np.zeros((3, 2)), np.zeros((3, 2)), world)
+    exact = np.asarray(got.last_states)
+    # skill 0 leaves with 1/10 a step (a fifth of the slips), skill 1 goes right with 0.6
+    assert exact[0, 0] == pytest.approx(0.9 * 0.9 + 0.1 * 0.1, rel=1e-5)
+    assert exact[2, 1] == pytest.approx(0.6 * 0.6, rel=1e-5)
+    assert float(got.n_effective) == pytest.approx(float(expected_distinct(exact)), rel=1e-6)
+    assert 0 < float(got.mutual_information) < 1
+
+
+def test_episodes_of_any_world_are_measured_like_those_of_a_table():
+    scores = jnp.asarray(np.log([[0.5, 0.5], [0.1, 0.9], [0.2, 0.8]]), jnp.float32)
+    rewards = jnp.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]])
+    q = actions(STAY, RIGHT)
+    exact = measured(q, scores, rewards)
+    episodes = played(q)
+    seen = Episodes(jax.nn.one_hot(episodes.obs, 3), *episodes[1:])._replace(place=episodes.obs)
+    got = evaluate_episodes(lambda x: (x @ scores, x @ rewards), seen)
+    for name, value in exact._asdict().items():
+        if name in ("mutual_information", "last_states"):
+            assert getattr(got, name) is None  # nobody can know
+        else:
+            np.testing.assert_allclose(getattr(got, name), value, rtol=1e-5, err_msg=name)

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apart._errors import UserError
-from apart.worlds import grid
-from apart.worlds.gallery import GALLERY
+from apart.worlds import exact, from_spec, grid
 
 
 @pytest.mark.parametrize(
@@ -24,20 +23,23 @@ from apart.worlds.gallery import GALLERY
 def test_the_worlds_of_the_paper(name, free, start, horizon):
     world = grid.load(name)
     assert world.n_states == free
-    assert world.n_available(world.horizon) == free
+    assert world.n_available(horizon) == free
     assert tuple(world.cells[world.start]) == start
-    assert world.horizon == horizon
+    assert world.about.horizon == horizon
 
 
-@pytest.mark.parametrize("name", GALLERY)
+PAPER = ("four_rooms", "empty", "u_maze", "classic_rooms")
+
+
+@pytest.mark.parametrize("name", sorted(set(grid.maps()) - set(PAPER)))
 def test_the_gallery_gives_every_cell_twice_the_time_it_needs(name):
     world = grid.load(name)
-    assert world.horizon == 2 * world.distance.max()
-    assert world.n_available(world.horizon) == world.n_states
+    assert world.about.horizon == 2 * world.distance.max()
+    assert world.n_available(world.about.horizon) == world.n_states
 
 
 def test_four_rooms_has_its_doors():
-    rows = grid.load("four_rooms").text.split("\n")
+    rows = grid.load("four_rooms").places.backdrop
     assert [rows[r][c] for r, c in ((5, 2), (5, 8), (2, 5), (8, 5))] == list("....")
     assert rows[5].count("#") == 8
     assert [row[5] for row in rows].count("#") == 8
@@ -46,7 +48,7 @@ def test_four_rooms_has_its_doors():
 def test_actions_are_stay_left_right_up_down_and_walls_block():
     world = grid.parse("..\n.S")
     cell = {tuple(c): i for i, c in enumerate(world.cells.tolist())}
-    assert world.next_state[cell[1, 1]].tolist() == [
+    assert world.next_state[cell[1, 1], :, 0].tolist() == [
         cell[1, 1],
         cell[1, 0],
         cell[1, 1],
@@ -55,7 +57,7 @@ def test_actions_are_stay_left_right_up_down_and_walls_block():
     ]
     walled = grid.parse("#.\nS.")
     start = walled.start
-    assert walled.next_state[start].tolist() == [start, start, start + 1, start, start]
+    assert walled.next_state[start, :, 0].tolist() == [start, start, start + 1, start, start]
 
 
 def test_available_depends_on_the_horizon_and_leaves_islands_out():
@@ -83,7 +85,7 @@ def test_distances_equal_powers_of_the_transition_matrix(rows, data):
     for t in range(world.n_states + 1):
         assert reach.sum() == world.n_available(t)
         wider = reach.copy()
-        wider[world.next_state[reach]] = True
+        wider[world.next_state[reach].reshape(-1)] = True
         reach = wider
     assert reach.all()
 
@@ -152,7 +154,50 @@ def test_random_walk_expectation_equals_simulation(name):
     n, skills, horizon = 150, 100, 20
     state = np.full(n * skills, world.start)
     for _ in range(horizon):
-        state = world.next_state[state, rng.integers(0, 5, len(state))]
+        state = world.next_state[state, rng.integers(0, 5, len(state)), 0]
     simulated = np.mean([len(set(row)) for row in state.reshape(n, skills).tolist()])
-    exact = grid.random_walk_skills(world, horizon, skills)
-    assert exact == pytest.approx(simulated, abs=1.5)
+    assert exact.random_walk_skills(world, horizon, skills) == pytest.approx(simulated, abs=1.5)
+    slippery = grid.load(name, slip=0.7)  # of random actions: the same walk
+    found = exact.random_walk_skills(slippery, horizon, skills)
+    assert found == pytest.approx(exact.random_walk_skills(world, horizon, skills))
+
+
+def test_slipping_takes_a_random_action():
+    world = grid.parse("S..", slip=0.5)
+    stay, right = world.probability[0, 0], world.probability[0, 2]
+    np.testing.assert_allclose(stay, [0.6, 0.1, 0.1, 0.1, 0.1])
+    np.testing.assert_allclose(right, [0.1, 0.1, 0.6, 0.1, 0.1])
+    assert world.next_state[0, 2].tolist() == [0, 0, 1, 0, 0]
+    assert not world.deterministic
+    assert grid.parse("S..").deterministic
+    for wrong in (-0.1, 1.1):
+        with pytest.raises(UserError, match="--slip"):
+            grid.parse("S..", slip=wrong)
+
+
+def test_a_world_can_be_built_from_its_spec():
+    for slip in (0.0, 0.25):
+        world = grid.load("comb", slip)
+        again = from_spec(world.about.spec, 7)
+        assert again.about.spec == world.about.spec
+        assert again.about.horizon == 7
+        np.testing.assert_array_equal(again.next_state, world.next_state)
+        np.testing.assert_array_equal(again.probability, world.probability)
+    with pytest.raises(UserError, match=r"unknown kind of world 'grdi'.*did you mean 'grid'"):
+        from_spec({"kind": "grdi"}, 3)
+    with pytest.raises(UserError, match="the map is not lines of text"):
+        from_spec({"kind": "grid", "name": "x", "map": "S."}, 3)
+
+
+def test_lines_above_a_map_are_words_and_its_horizon(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_text("; my map\n; horizon 12\n\nS..\n")
+    world = grid.load(str(path))
+    assert world.about.horizon == 12
+    assert world.places.backdrop == ("S..",)
+    path.write_text("; my map\nS..\n.\n")
+    with pytest.raises(UserError, match="line 3 has 1 cells but line 2 has 3"):
+        grid.load(str(path))
+    path.write_text("; horizon soon\nS..\n")
+    with pytest.raises(UserError, match="horizon soon"):
+        grid.load(str(path))
