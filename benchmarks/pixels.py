@@ -14,8 +14,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jobs
-
+from apart.paper._runs import Job, finished, job
+from apart.paper._spec import Condition
 from apart.paper.pixels import IMAGES
 
 ROOT = Path(__file__).parent.parent
@@ -42,49 +42,36 @@ CHOICES: dict[str, dict[str, Any]] = {
 UPDATES = 300
 
 
-def curve(run: Any) -> dict[str, list[float]]:
-    names = ("env_steps", "n_effective", "wall_seconds")
-    return {name: [float(row[name]) for row in run.metrics] for name in names}
-
-
 def learning(folder: Path) -> Any:
-    todo = [
-        {"id": f"{label}-{seed}", "world": "four_rooms", "seed": seed, **options}
-        for label, options in LEARNING.items()
-        for seed in (0, 1)
-    ]
-    runs = jobs.run(todo, folder, long=True)
-    return {
-        label: [
-            {
-                "seed": seed,
-                "n_effective": runs[f"{label}-{seed}"].n_effective,
-                "updates": runs[f"{label}-{seed}"].summary["updates"],
-                "wall_seconds": runs[f"{label}-{seed}"].summary["wall_seconds"],
-                "curve": curve(runs[f"{label}-{seed}"]),
-            }
-            for seed in (0, 1)
-        ]
-        for label in LEARNING
-    }
+    table: dict[str, Any] = {}
+    for label, options in LEARNING.items():
+        for run in finished(one(folder, seed, **options) for seed in (0, 1)):
+            names = ("env_steps", "n_effective", "wall_seconds")
+            kept = ("seed", "n_effective", "updates", "wall_seconds")
+            curve = {name: [float(r[name]) for r in run.metrics] for name in names}
+            row = {**{name: run.summary[name] for name in kept}, "curve": curve}
+            table.setdefault(label, []).append(row)
+    return table
 
 
 def choices(folder: Path) -> Any:
     todo = []
-    for number, options in enumerate(CHOICES.values()):
+    for options in CHOICES.values():
         steps = UPDATES * 40 * options.get("episodes_per_update", 8)
-        own = {"world": "four_rooms", "method": "apart_pixels", "seed": 0, "steps": steps}
-        todo.append({"id": f"choice-{number}", **own, **options})
-    runs = jobs.run(todo, folder, long=True)
+        todo.append(one(folder, 0, "apart_pixels", steps, **options))
     return [
         {
             "change": change,
-            "n_effective": (run := runs[f"choice-{number}"]).n_effective,
+            "n_effective": run.n_effective,
             "env_steps": run.summary["env_steps"],
             "ms_per_update": round(1e3 * run.summary["train_seconds"] / run.summary["updates"]),
         }
-        for number, change in enumerate(CHOICES)
+        for change, run in zip(CHOICES, finished(todo), strict=True)
     ]
+
+
+def one(folder: Path, seed: int, method: str, steps: int, **options: Any) -> Job:
+    return job(Condition(method, method, options=options), seed, steps, folder)
 
 
 def main() -> None:

@@ -15,17 +15,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import learning
-
-from apart import paper as experiments
-from apart.paper import _reproduce as reproduce
+from apart.paper import _stored, experiment
+from apart.paper._spec import WORLDS, Results
+from apart.paper.reward_table import ROWS
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance", "safety")),
 )
-WORLDS = ("four_rooms", "empty", "u_maze")
 
 
 def stored(name: str) -> Any:
@@ -42,8 +40,20 @@ def thousands(value: float | None) -> str:
     return "-" if value is None else f"{value / 1000:,.0f}k"
 
 
-def learning_table() -> str:
-    return learning.table(stored("learning"))
+def reproduced(name: str) -> Results:
+    return _stored.read(ROOT / "results" / "reproduce" / f"{name}.json", experiment(name))
+
+
+def learning() -> str:
+    table, other = reproduced("reward_table"), reproduced("all_pairs")
+    methods = {m: (table, label, f"{mean:g} ± {std:g}") for label, (m, mean, std) in ROWS.items()}
+    methods["vic"] = (other, "one-vs-all, last", "under 30 (at 150M)")
+    rows = []
+    for method, (results, label, paper) in methods.items():
+        early, late = (results.at(label, steps) for steps in (1e6, 5e6))
+        means = [f"{statistics.fmean(x):.1f} ± {statistics.stdev(x):.1f}" for x in (early, late)]
+        rows.append([f"`{method}`", *means, ", ".join(f"{n:g}" for n in late), paper])
+    return markdown(["method", "1M", "5M", "seeds at 5M", "paper at 5M"], rows)
 
 
 def sixty() -> str:
@@ -250,8 +260,7 @@ def seeds() -> str:
 
 def readme() -> str:
     plus = stored("plus-sixty")
-    path = ROOT / "results" / "reproduce" / "learned_skills.json"
-    old = reproduce.read_results(path, experiments.experiment("learned_skills"))
+    old = reproduced("learned_skills")
     rows = []
     for steps in (5_000_000, old.steps):
         means = [statistics.fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
@@ -268,10 +277,11 @@ def readme() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "learning": learning_table,
-    **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
-    **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile, torture, safety)},
-    "update_profile": update_profile,
+    f.__name__: f
+    for f in (
+        *(learning, sixty, long, maps, ablation, scale, bench, torch, seeds, readme, networks),
+        *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
+    )
 }
 
 
