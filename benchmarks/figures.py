@@ -5,13 +5,10 @@ python benchmarks/figures.py
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-from typing import Any
+from tables import ROOT, stored
 
 from apart.report import draw
 
-ROOT = Path(__file__).parent.parent
 # cells, colour, marker: worlds differ by both
 WORLDS = {
     "four_rooms": (85, "#0072b2", "o"),
@@ -23,10 +20,6 @@ METHODS = {
     "apart": ("#d55e00", "--"),
     "diayn": ("#009e73", ":"),
 }
-
-
-def stored(name: str) -> Any:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text())
 
 
 def ablation() -> draw.Figure:

@@ -26,7 +26,7 @@ def main() -> None:
     arguments = parser.parse_args()
     for path in arguments.source.glob("*.json") if arguments.source else []:
         shutil.copy(path, STORED / path.name)
-    found = _ledger.stored(STORED)
+    found = _ledger.results_in(STORED)
     page = _ledger.page(found)
     if arguments.check:
         if page != PAGE.read_text():

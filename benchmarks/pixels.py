@@ -14,11 +14,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from apart.paper._runs import Job, finished, job
-from apart.paper._spec import Condition
+from plus import RESULTS, one
+
+from apart.paper._runs import finished
 from apart.paper.pixels import IMAGES
 
-ROOT = Path(__file__).parent.parent
 LEARNING: dict[str, dict[str, Any]] = {
     "apart_logits": {"method": "apart_pixels", "steps": 336_000},
     "apart": {"method": "apart", "steps": 104_000, **IMAGES},
@@ -45,7 +45,7 @@ UPDATES = 300
 def learning(folder: Path) -> Any:
     table: dict[str, Any] = {}
     for label, options in LEARNING.items():
-        for run in finished(one(folder, seed, **options) for seed in (0, 1)):
+        for run in finished(one(folder, "four_rooms", seed, **options) for seed in (0, 1)):
             names = ("env_steps", "n_effective", "wall_seconds")
             kept = ("seed", "n_effective", "updates", "wall_seconds")
             curve = {name: [float(r[name]) for r in run.metrics] for name in names}
@@ -58,7 +58,8 @@ def choices(folder: Path) -> Any:
     todo = []
     for options in CHOICES.values():
         steps = UPDATES * 40 * options.get("episodes_per_update", 8)
-        todo.append(one(folder, 0, "apart_pixels", steps, **options))
+        own = {"method": "apart_pixels", "steps": steps}
+        todo.append(one(folder, "four_rooms", 0, **own, **options))
     return [
         {
             "change": change,
@@ -70,20 +71,16 @@ def choices(folder: Path) -> Any:
     ]
 
 
-def one(folder: Path, seed: int, method: str, steps: int, **options: Any) -> Job:
-    return job(Condition(method, method, options=options), seed, steps, folder)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", choices=["learning", "choices"])
-    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "pixels")
+    parser.add_argument("--folder", type=Path, default=Path("runs/pixels"))
     arguments = parser.parse_args()
     study = {"learning": learning, "choices": choices}[arguments.study]
     result = study(arguments.folder)
-    path = ROOT / "results" / f"pixels-{arguments.study}.json"
+    path = RESULTS / f"pixels-{arguments.study}.json"
     path.write_text(json.dumps(result, indent=1) + "\n")
-    print(f"written to {path.relative_to(ROOT)}")
+    print(f"written to {path}")
 
 
 if __name__ == "__main__":

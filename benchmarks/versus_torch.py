@@ -1,6 +1,6 @@
 """This package and PyTorch (`naive_torch.py`), in turns in one run, as ratios.
 
-    python benchmarks/versus_torch.py [tables] [networks] [--torch-python PATH] [--rounds 3]
+    python benchmarks/versus_torch.py [tables | networks] [--torch-python PATH] [--rounds 3]
 
 tables    APART beside three PyTorch versions of it, steps per second: results/versus_torch.json
 networks  DIAYN with networks, updates per second: PyTorch on the batch of 640, this package on the
@@ -93,15 +93,13 @@ def networks(a: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="*", choices=["tables", "networks"], default="tables")
+    studies = {"tables": tables, "networks": networks}
+    parser.add_argument("study", nargs="?", choices=studies, default="tables")
     parser.add_argument("--torch-python", default=sys.executable, help="a Python that has torch")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=6.0)
     arguments = parser.parse_args()
-    if "tables" in arguments.what:
-        tables(arguments)
-    if "networks" in arguments.what:
-        networks(arguments)
+    studies[arguments.study](arguments)
 
 
 if __name__ == "__main__":

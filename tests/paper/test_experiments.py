@@ -15,7 +15,7 @@ from apart.paper import _judge as rule
 from apart.paper import (
     _ledger,
     _panels,
-    _stored,
+    _records,
     accuracy_per_step,
     every_skill,
     learned_skills,
@@ -45,8 +45,8 @@ def test_every_experiment_draws_and_judges(name, tmp_path):
     runs = {c.label: [fake(c, s, keeps=spec.keeps) for s in (0, 1)] for c in spec.conditions}
     results = Results(runs, spec.steps)
     path = tmp_path / "stored.json"
-    _stored.write(path, results, spec)
-    again = _stored.read(path, spec)
+    _records.write(path, results, spec)
+    again = _records.read(path, spec)
     assert json.loads(path.read_text())["steps"] == spec.steps
     picture = draw(spec, again, tmp_path / "picture.png")
     assert picture.stat().st_size > 5_000
@@ -135,7 +135,7 @@ def test_detours_and_overlaps():
 @pytest.mark.parametrize("name", NAMES)
 def test_what_is_stored_has_the_budget_of_its_experiment(name):
     spec = paper.experiment(name)
-    results = _stored.read(STORED / f"{name}.json", spec)
+    results = _records.read(STORED / f"{name}.json", spec)
     assert results.steps == spec.steps
     for records in results.runs.values():
         assert [record.seed for record in records] == list(range(spec.seeds))
@@ -144,7 +144,7 @@ def test_what_is_stored_has_the_budget_of_its_experiment(name):
 
 def test_the_readings_that_are_said_to_be_near_are():
     """The whys of the reward table, which are words, against the stored sweep."""
-    results = _stored.read(STORED / "readings.json", paper.experiment("readings"))
+    results = _records.read(STORED / "readings.json", paper.experiment("readings"))
     for label, named in reward_table.NEAR.items():
         _, mean, std = reward_table.ROWS[label]
         near = [
@@ -174,18 +174,18 @@ def test_results_of_other_settings_are_refused(tmp_path):
     spec = paper.experiment("learning_rates")
     runs = {c.label: [fake(c, s) for s in (0, 1)] for c in spec.conditions}
     path = tmp_path / "learning_rates.json"
-    _stored.write(path, Results(runs, spec.steps), spec)
+    _records.write(path, Results(runs, spec.steps), spec)
     changed = [dataclasses.replace(c, method="diayn") for c in spec.conditions]
     for conditions in (changed, spec.conditions[1:]):
         with pytest.raises(UserError, match="make it again: apart reproduce learning_rates"):
-            _stored.read(path, dataclasses.replace(spec, conditions=conditions))
+            _records.read(path, dataclasses.replace(spec, conditions=conditions))
 
 
 @pytest.mark.parametrize("steps", [80, 5_000_000, 20_000_000])
 def test_few_rows_are_kept_and_those_that_claims_are_about(steps):
     every = min(25_000, steps)
     rows = [{"env_steps": float(at)} for at in range(0, steps + 1, every)]
-    kept = [row["env_steps"] for row in _stored.thinned(rows)]
+    kept = [row["env_steps"] for row in _records.thinned(rows)]
     assert len(kept) <= 83
     assert kept == sorted(set(kept))
     assert {0.0, float(steps)} <= set(kept)

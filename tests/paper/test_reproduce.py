@@ -13,7 +13,7 @@ import pytest
 from apart import paper
 from apart._errors import RunInterrupted, UserError
 from apart.cli import main
-from apart.paper import _reproduce, _runs, _stored
+from apart.paper import _records, _reproduce, _runs
 from apart.paper._board import Board
 from apart.paper._spec import Condition, Experiment
 from apart.running import pool
@@ -79,11 +79,11 @@ def test_what_is_done_is_not_trained_again(tiny):
 
 def test_what_an_experiment_keeps_is_stored_and_nothing_else(trained):
     folder, _ = trained
-    (bare,) = _stored.read(folder / "tiny.json", TINY).runs["a"]
+    (bare,) = _records.read(folder / "tiny.json", TINY).runs["a"]
     assert (*bare.curve, *bare.details, *bare.skills) == ("env_steps", "n_effective")
     job = job_of("a", folder)
     keeps = ["information_count", "details", "skills"]
-    full = _stored.record_of(run_folder.load(job.folder), job.world, keeps)
+    full = _records.record_of(run_folder.load(job.folder), job.world, keeps)
     assert full.curve["env_steps"] == [0, 80]
     assert full.curve["information_count"][0] >= 1.0
     assert [detail["env_steps"] for detail in full.details] == [0, 0, 80]
@@ -147,7 +147,7 @@ def test_a_study_gets_its_runs_in_the_order_it_asked(tiny):
 def test_what_runs_cost_is_guessed_within_a_factor(name):
     """Against the fastest stored seed of every condition: these machines were shared."""
     spec = paper.experiment(name)
-    stored = _stored.read(STORED / f"{name}.json", spec)
+    stored = _records.read(STORED / f"{name}.json", spec)
     for label, (job, *_) in _runs.planned(spec, Path("x"), 1, spec.steps).items():
         seconds = min(record.wall_seconds for record in stored.runs[label])
         assert 0.2 < job.seconds / seconds < 5 or seconds < 20, label
@@ -225,7 +225,7 @@ def test_the_same_runs_on_a_local_ray(trained, tmp_path):
     local, ray = (
         {
             label: [dataclasses.replace(record, wall_seconds=0) for record in records]
-            for label, records in _stored.read(folder / "tiny.json", TINY).runs.items()
+            for label, records in _records.read(folder / "tiny.json", TINY).runs.items()
         }
         for folder in (trained[0], tmp_path)
     )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from apart.paper import _stored, experiment, names
+from apart.paper import _records, experiment, names
 from apart.paper._judge import judge, spread
 from apart.paper._spec import Experiment, Results
 
@@ -63,10 +63,10 @@ def section(name: str, spec: Experiment, results: Results) -> str:
     return "\n".join(lines) + "\n"
 
 
-def stored(folder: Path) -> dict[str, tuple[Experiment, Results]]:
+def results_in(folder: Path) -> dict[str, tuple[Experiment, Results]]:
     """The experiments that have results in ``folder``, by id."""
     specs = {name: experiment(name) for name in names() if (folder / f"{name}.json").exists()}
-    return {name: (s, _stored.read(folder / f"{name}.json", s)) for name, s in specs.items()}
+    return {name: (s, _records.read(folder / f"{name}.json", s)) for name, s in specs.items()}
 
 
 def page(found: Mapping[str, tuple[Experiment, Results]]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from apart._errors import UserError
-from apart.paper import _ledger, _panels, _runs, _stored, experiment
+from apart.paper import _ledger, _panels, _records, _runs, experiment
 from apart.paper._board import Say
 from apart.paper._spec import Experiment, Results
 from apart.running import threads
@@ -73,7 +73,7 @@ def _collected(
 ) -> Results:
     records = {
         label: [
-            _stored.record_of(run_folder.load(job.folder), job.world, spec.keeps) for job in jobs
+            _records.record_of(run_folder.load(job.folder), job.world, spec.keeps) for job in jobs
         ]
         for label, jobs in plan.items()
     }
@@ -82,7 +82,7 @@ def _collected(
 
 def _show(name: str, spec: Experiment, results: Results, folder: Path, say: Say) -> Path:
     """Write, draw and print what a complete experiment found; its picture."""
-    _stored.write(folder / f"{name}.json", results, spec)
+    _records.write(folder / f"{name}.json", results, spec)
     picture = draw(spec, results, folder / f"{name}.png")
     say(f"\n{_ledger.table(name, spec, results)}\n{picture}")
     return picture

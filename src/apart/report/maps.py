@@ -74,7 +74,7 @@ def tiles(
         end: colour of last cells.
     """
     from matplotlib.collections import LineCollection
-    from matplotlib.colors import ListedColormap, to_rgba
+    from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
     solid = walls(text)
     height, width = solid.shape
@@ -84,15 +84,16 @@ def tiles(
     shades, shown = [], []
     for place, (number, again) in enumerate(by_last_state(paths)):
         top, left = tall * (place // across) + head, wide * (place % across)
-        ground[top : top + height, left : left + width] = solid
         shades.append(FAINT if again else 1.0)
+        ground[top : top + height, left : left + width] = shades[-1] * solid
         shown.append(np.array([(left + column, top + row) for row, column in paths[number]]))
         axis.text(left - 0.5, top - 0.7, str(number), fontsize=font, color=GREY, va="bottom")
-    axis.imshow(ground, cmap=ListedColormap([FLOOR, WALL]), vmin=0, vmax=1, zorder=0)
+    shade = LinearSegmentedColormap.from_list("ground", [FLOOR, WALL])
+    axis.imshow(ground, cmap=shade, vmin=0, vmax=1, interpolation="nearest", zorder=0)
     axis.add_collection(
         LineCollection(shown, colors=[to_rgba(colour, s) for s in shades], linewidths=0.4 * points)
     )
-    for at, mark, tint, size in ((-1, "s", end, 1.0), (0, "o", START, 0.5)):
+    for at, mark, tint, size in ((-1, "s", end, 1.0), (0, "o", START, 0.6)):
         x, y = np.array([path[at] for path in shown]).T
         axis.scatter(
             x,
