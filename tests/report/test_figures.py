@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import shutil
+from pathlib import Path
 
 import pytest
 from matplotlib.image import imread
 
-import apart
 from apart.report.figures import skills_picture, terminal_map
-from apart.runs.folder import Skill
+from apart.runs import folder as run_folder
+
+FINISHED = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished" / "apart"
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    world = apart.parse_map("S.#\n...", "bent")
-    options = {"steps": 40, "skills": 5, "horizon": 4, "batch": 8, "buffer": 40}
-    return apart.train(world, out=tmp_path_factory.mktemp("bent") / "r", **options)
+    """A finished run of an earlier version: its folder alone is enough."""
+    copy = tmp_path_factory.mktemp("run") / "apart"
+    shutil.copytree(FINISHED, copy)
+    return run_folder.load(copy)
 
 
 def test_a_picture_and_a_map_in_text(run):
@@ -24,10 +28,11 @@ def test_a_picture_and_a_map_in_text(run):
     assert path.name == "skills.png"
     assert path.read_bytes().startswith(b"\x89PNG")
     lines = terminal_map(run).split("\n")
-    assert len(lines) == 2
-    assert lines[0].endswith("██")
+    rows = run.config["map"]
+    assert [line.count("██") for line in lines] == [row.count("#") for row in rows]
+    assert "██" in "".join(lines)
     counts = [int(char) for char in "".join(lines) if char.isdigit()]
-    assert sum(counts) == 5
+    assert sum(counts) == len(run.skills)
     assert len(counts) == run.n_effective
 
 
@@ -41,7 +46,8 @@ def test_any_number_of_skills_on_any_map_fits_the_page(run, n, shape):
     height, width = shape
     rows = ["S" + "." * (width - 1), *["." * width] * (height - 1)]
     skills = [
-        Skill(k, [(0, 0), (k % height, k % width)], (k % height, k % width), 0.5) for k in range(n)
+        run_folder.Skill(k, [(0, 0), (k % height, k % width)], (k % height, k % width), 0.5)
+        for k in range(n)
     ]
     some = dataclasses.replace(run, config={**run.config, "map": rows})
     some.__dict__["skills"] = skills  # as if read from the folder

@@ -39,7 +39,7 @@ class Job(NamedTuple):
     def seconds(self) -> float:
         """A guess of what it costs on one core, from the size of its arrays alone.
 
-        Within a factor of 2.5 of every stored run (tables of 1 MB to networks of 1.4 GB): larger
+        Within a factor of 5 of all stored runs, from tables of 1 MB to networks of 1.4 GB: larger
         arrays leave the caches, and networks multiply them more often.
         """
         c = self.config
