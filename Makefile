@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-torch evidence nightly torture clean
+.PHONY: demo test bench bench-torch nightly torture clean
 
 demo: $(VENV)/.installed
 	$(BIN)/apart train four_rooms --method apart --steps 1M --out runs/demo --overwrite
@@ -23,10 +23,6 @@ bench: $(VENV)/.installed
 bench-torch: $(VENV)/.dev
 	$(BIN)/pip install --quiet -e '.[torch]'
 	$(BIN)/python benchmarks/versus_torch.py
-
-# The stored results of docs/results.md, made again (about half an hour on two cores).
-evidence: $(VENV)/.installed
-	$(BIN)/python benchmarks/learning.py
 
 # The tests of docs/safety.md with all their cases.
 nightly: $(VENV)/.dev

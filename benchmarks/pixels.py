@@ -14,11 +14,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import jobs
+from plus import RESULTS, one
 
+from apart.paper._runs import finished
 from apart.paper.pixels import IMAGES
 
-ROOT = Path(__file__).parent.parent
 LEARNING: dict[str, dict[str, Any]] = {
     "apart_logits": {"method": "apart_pixels", "steps": 336_000},
     "apart": {"method": "apart", "steps": 104_000, **IMAGES},
@@ -42,61 +42,45 @@ CHOICES: dict[str, dict[str, Any]] = {
 UPDATES = 300
 
 
-def curve(run: Any) -> dict[str, list[float]]:
-    names = ("env_steps", "n_effective", "wall_seconds")
-    return {name: [float(row[name]) for row in run.metrics] for name in names}
-
-
 def learning(folder: Path) -> Any:
-    todo = [
-        {"id": f"{label}-{seed}", "world": "four_rooms", "seed": seed, **options}
-        for label, options in LEARNING.items()
-        for seed in (0, 1)
-    ]
-    runs = jobs.run(todo, folder, long=True)
-    return {
-        label: [
-            {
-                "seed": seed,
-                "n_effective": runs[f"{label}-{seed}"].n_effective,
-                "updates": runs[f"{label}-{seed}"].summary["updates"],
-                "wall_seconds": runs[f"{label}-{seed}"].summary["wall_seconds"],
-                "curve": curve(runs[f"{label}-{seed}"]),
-            }
-            for seed in (0, 1)
-        ]
-        for label in LEARNING
-    }
+    table: dict[str, Any] = {}
+    for label, options in LEARNING.items():
+        for run in finished(one(folder, "four_rooms", seed, **options) for seed in (0, 1)):
+            names = ("env_steps", "n_effective", "wall_seconds")
+            kept = ("seed", "n_effective", "updates", "wall_seconds")
+            curve = {name: [float(r[name]) for r in run.metrics] for name in names}
+            row = {**{name: run.summary[name] for name in kept}, "curve": curve}
+            table.setdefault(label, []).append(row)
+    return table
 
 
 def choices(folder: Path) -> Any:
     todo = []
-    for number, options in enumerate(CHOICES.values()):
+    for options in CHOICES.values():
         steps = UPDATES * 40 * options.get("episodes_per_update", 8)
-        own = {"world": "four_rooms", "method": "apart_pixels", "seed": 0, "steps": steps}
-        todo.append({"id": f"choice-{number}", **own, **options})
-    runs = jobs.run(todo, folder, long=True)
+        own = {"method": "apart_pixels", "steps": steps}
+        todo.append(one(folder, "four_rooms", 0, **own, **options))
     return [
         {
             "change": change,
-            "n_effective": (run := runs[f"choice-{number}"]).n_effective,
+            "n_effective": run.n_effective,
             "env_steps": run.summary["env_steps"],
             "ms_per_update": round(1e3 * run.summary["train_seconds"] / run.summary["updates"]),
         }
-        for number, change in enumerate(CHOICES)
+        for change, run in zip(CHOICES, finished(todo), strict=True)
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", choices=["learning", "choices"])
-    parser.add_argument("--folder", type=Path, default=ROOT / "runs" / "pixels")
+    parser.add_argument("--folder", type=Path, default=Path("runs/pixels"))
     arguments = parser.parse_args()
     study = {"learning": learning, "choices": choices}[arguments.study]
     result = study(arguments.folder)
-    path = ROOT / "results" / f"pixels-{arguments.study}.json"
+    path = RESULTS / f"pixels-{arguments.study}.json"
     path.write_text(json.dumps(result, indent=1) + "\n")
-    print(f"written to {path.relative_to(ROOT)}")
+    print(f"written to {path}")
 
 
 if __name__ == "__main__":

@@ -14,17 +14,17 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import statistics
+from collections.abc import Iterable
 from pathlib import Path
+from statistics import fmean, median, stdev
 from typing import Any
 
-import jobs
-
-from apart.runs import folder as run_folder
+from apart.paper._runs import Job, finished, job
+from apart.paper._spec import WORLDS, Condition
+from apart.runs.folder import Run
 from apart.worlds import grid
 from apart.worlds.gallery import GALLERY
 
-WORLDS = ("four_rooms", "empty", "u_maze")
 RESULTS = Path(__file__).parent.parent / "results"
 BUDGETS = {
     "apart_plus": (75_000, 100_000, 150_000, 200_000, 300_000, 1_000_000),
@@ -33,112 +33,83 @@ BUDGETS = {
 
 
 def keep(study: str, value: Any) -> None:
-    RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"plus-{study}.json").write_text(json.dumps(value, indent=1) + "\n")
+    text = json.dumps(value, indent=1).replace("Infinity", "null")
+    (RESULTS / f"plus-{study}.json").write_text(text + "\n")
 
 
-def brief(run: run_folder.Run) -> dict[str, Any]:
-    names = ("world", "method", "seed", "n_effective", "n_available", "first_full_at", "env_steps")
-    return {name: run.summary[name] for name in names}
+def one(runs: Path, world: str, seed: int, steps: int, **options: Any) -> Job:
+    """A run of `apart_plus`, or of another method."""
+    method = options.pop("method", "apart_plus")
+    return job(Condition(method, method, world, options), seed, steps, runs)
+
+
+def complete(runs: Iterable[Run]) -> int:
+    return sum(run.n_effective == run.n_available for run in runs)
+
+
+def firsts(runs: Iterable[Run]) -> list[float]:
+    """Steps at which each was first complete."""
+    return [run.summary["first_full_at"] or math.inf for run in runs]
 
 
 def sixty(seeds: int, steps: int | None, runs: Path) -> None:
     table = {}
-    for method, budgets in BUDGETS.items():
-        for budget in [steps] if steps else budgets:
-            todo = [
-                {
-                    "id": f"{method}-{w}-{budget}-{s}",
-                    "world": w,
-                    "method": method,
-                    "seed": s,
-                    "steps": budget,
-                    "evaluate_every": 5_000,
+    for method, budget in [(m, b) for m, bs in BUDGETS.items() for b in ([steps] if steps else bs)]:
+        options = {"method": method, "evaluate_every": 5_000}
+        by_world = {
+            w: finished(one(runs, w, s, budget, **options) for s in range(seeds)) for w in WORLDS
+        }
+        done = [run for mine in by_world.values() for run in mine]
+        table[f"{method} {budget}"] = {
+            "complete": complete(done),
+            "of": len(done),
+            "median_first_full_at": median(firsts(done)),
+            "per_world": {
+                w: {
+                    "complete": complete(mine),
+                    "median_first_full_at": median(firsts(mine)),
+                    "latest_first_full_at": max(firsts(mine)),
                 }
-                for w in WORLDS
-                for s in range(seeds)
-            ]
-            done = list(jobs.run(todo, runs / "sixty").values())
-            firsts = [r.summary["first_full_at"] or math.inf for r in done]
-            row = {
-                "complete": sum(r.n_effective == r.n_available for r in done),
-                "of": len(done),
-                "median_first_full_at": statistics.median(firsts),
-                "per_world": {
-                    w: {
-                        "complete": sum(r.n_effective == r.n_available for r in mine),
-                        "median_first_full_at": statistics.median(
-                            r.summary["first_full_at"] or math.inf for r in mine
-                        ),
-                        "latest_first_full_at": max(
-                            r.summary["first_full_at"] or math.inf for r in mine
-                        ),
-                    }
-                    for w in WORLDS
-                    for mine in [[r for r in done if r.summary["world"] == w]]
-                },
-                "seconds_per_run": round(
-                    statistics.fmean(r.summary["wall_seconds"] for r in done), 2
-                ),
-            }
-            table[f"{method} {budget}"] = json.loads(json.dumps(row).replace("Infinity", "null"))
-            print(method, budget, row, flush=True)
-            keep("sixty", table)
+                for w, mine in by_world.items()
+            },
+            "seconds_per_run": round(fmean(r.summary["wall_seconds"] for r in done), 2),
+        }
+        print(method, budget, table[f"{method} {budget}"], flush=True)
+        keep("sixty", table)
 
 
 def long(seeds: int, steps: int | None, runs: Path) -> None:
     steps = steps or 3_000_000
-    todo = [
-        {"id": f"{w}-{steps}-{s}", "world": w, "method": "apart_plus", "seed": s, "steps": steps}
-        for w in WORLDS
-        for s in range(seeds)
-    ]
+    names = ("world", "method", "seed", "n_effective", "n_available", "first_full_at", "env_steps")
     table = []
-    for run in jobs.run(todo, runs / "long").values():
+    for run in finished(one(runs, w, s, steps) for w in WORLDS for s in range(seeds)):
         late = [row["n_effective"] for row in run.metrics if row["env_steps"] >= steps / 3]
-        table.append({**brief(run), "least_after_a_third": int(min(late))})
+        brief = {name: run.summary[name] for name in names}
+        table.append({**brief, "least_after_a_third": int(min(late))})
     stays = sum(row["least_after_a_third"] == row["n_available"] for row in table)
     print(f"{stays} of {len(table)} stay complete from the first third on")
     keep("long", table)
 
 
 def maps(seeds: int, steps: int | None, runs: Path, only: tuple[str, ...] = ()) -> None:
-    names = [name for name in GALLERY if name in only or not only]
     path = RESULTS / "plus-maps.json"
     table = json.loads(path.read_text()) if path.exists() else {}
-    for budget in [steps] if steps else (300_000, 1_000_000):
-        for spare in (1.0, 1.2):
-            todo = []
-            for name in names:
-                world = grid.load(name)
-                k = math.ceil(spare * world.n_available(world.horizon))
-                todo += [
-                    {
-                        "id": f"{name}-{budget}-{spare}-{s}",
-                        "world": name,
-                        "method": "apart_plus",
-                        "seed": s,
-                        "steps": budget,
-                        "skills": k,
-                        "evaluate_every": budget // 40,
-                    }
-                    for s in range(seeds)
-                ]
-            done = jobs.run(todo, runs / "maps")
-            for name in names:
-                mine = [r for r in done.values() if r.summary["world"] == name]
-                row = {
-                    "cells": mine[0].n_available,
-                    "horizon": mine[0].config["config"]["horizon"],
-                    "found": [r.n_effective for r in mine],
-                    "share": round(
-                        statistics.fmean(r.n_effective / r.n_available for r in mine), 4
-                    ),
-                    "first_full_at": [r.summary["first_full_at"] for r in mine],
-                    "seconds": round(statistics.fmean(r.summary["wall_seconds"] for r in mine), 1),
-                }
-                table[f"{name} {budget} {spare}"] = row
-                print(name, budget, spare, row, flush=True)
+    budgets = [steps] if steps else [300_000, 1_000_000]
+    for budget, spare in [(b, s) for b in budgets for s in (1.0, 1.2)]:
+        for name in [name for name in GALLERY if name in only or not only]:
+            world = grid.load(name)
+            cells = world.n_available(world.horizon)
+            options = {"skills": math.ceil(spare * cells), "evaluate_every": budget // 40}
+            mine = finished(one(runs, name, s, budget, **options) for s in range(seeds))
+            table[f"{name} {budget} {spare}"] = {
+                "cells": cells,
+                "horizon": world.horizon,
+                "found": [r.n_effective for r in mine],
+                "share": round(fmean(r.n_effective / r.n_available for r in mine), 4),
+                "first_full_at": [r.summary["first_full_at"] for r in mine],
+                "seconds": round(fmean(r.summary["wall_seconds"] for r in mine), 1),
+            }
+            print(name, budget, spare, table[f"{name} {budget} {spare}"], flush=True)
             keep("maps", table)
 
 
@@ -174,65 +145,44 @@ def ablation(seeds: int, steps: int | None, runs: Path) -> None:
     for method in ("diayn", "vic", "tuned_vic"):
         cases += [(method, label, options) for label, options in ADDED.items()]
     # All pairs cost thirty times as much: only what the question is about.
-    for label in ("as it is", "+ sharing"):
-        cases.append(("apart", label, ADDED[label]))
-    todo = []
-    for number, (method, _, options) in enumerate(cases):
-        todo += [
-            {
-                "id": f"{number}-{w}-{s}",
-                "world": w,
-                "seed": s,
-                "steps": steps,
-                "method": method,
-                **options,
-            }
-            for w in WORLDS
-            for s in range(seeds)
-        ]
-    done = jobs.run(todo, runs / f"ablation-{steps}")
+    cases += [("apart", label, ADDED[label]) for label in ("as it is", "+ sharing")]
+    todo = {
+        (number, w, s): one(runs, w, s, steps, **{"method": method, **options})
+        for number, (method, _, options) in enumerate(cases)
+        for w in WORLDS
+        for s in range(seeds)
+    }
+    done = dict(zip(todo, finished(todo.values()), strict=True))
     table = []
     for number, (method, label, _) in enumerate(cases):
         row: dict[str, Any] = {"method": method, "change": label, "steps": steps}
         for w in WORLDS:
-            counts = [done[f"{number}-{w}-{s}"].n_effective for s in range(seeds)]
-            half = 1.96 * statistics.stdev(counts) / math.sqrt(seeds) if seeds > 1 else 0.0
-            row[w] = {"found": counts, "mean": statistics.fmean(counts), "half_95": round(half, 2)}
+            counts = [done[number, w, s].n_effective for s in range(seeds)]
+            half = 1.96 * stdev(counts) / math.sqrt(seeds) if seeds > 1 else 0.0
+            row[w] = {"found": counts, "mean": fmean(counts), "half_95": round(half, 2)}
         table.append(row)
         print(method, label, *(f"{w} {row[w]['mean']:.1f}±{row[w]['half_95']}" for w in WORLDS))
     keep("ablation", table)
 
 
 def scale(seeds: int, steps: int | None, runs: Path) -> None:
-    folder = runs / "scale"
-    folder.mkdir(parents=True, exist_ok=True)
+    runs.mkdir(parents=True, exist_ok=True)
     todo = []
     for side, k in ((10, 100), (20, 440), (30, 1000), (50, 2500)):
         rows = ["." * side for _ in range(side)]
         rows[side // 2] = "." * (side // 2) + "S" + "." * (side - side // 2 - 1)
-        path = folder / f"open_{side}.txt"
+        path = runs / f"open_{side}.txt"
         path.write_text("\n".join(rows) + "\n")
-        for s in range(seeds):
-            todo.append(
-                {
-                    "id": f"open_{side}-{steps or 3_000_000}-{s}",
-                    "world": str(path),
-                    "seed": s,
-                    "method": "apart_plus",
-                    "skills": k,
-                    "horizon": 2 * side,
-                    "steps": steps or 3_000_000,
-                    "evaluate_every": 100_000,
-                }
-            )
+        options = {"skills": k, "horizon": 2 * side, "evaluate_every": 100_000}
+        todo += [one(runs, str(path), s, steps or 3_000_000, **options) for s in range(seeds)]
     table = []
-    for run in jobs.run(todo, folder).values():
+    for planned, run in zip(todo, finished(todo), strict=True):
         s = run.summary
         table.append(
             {
-                "world": Path(s["world"]).stem,
-                "skills": run.config["config"]["skills"],
-                "horizon": run.config["config"]["horizon"],
+                "world": Path(planned.condition.world).stem,
+                "skills": planned.config.skills,
+                "horizon": planned.config.horizon,
                 "steps": s["env_steps"],
                 "found": run.n_effective,
                 "cells": run.n_available,

@@ -15,17 +15,15 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import learning
-
-from apart import paper as experiments
-from apart.paper import _reproduce as reproduce
+from apart.paper import _records, experiment
+from apart.paper._spec import WORLDS, Results
+from apart.paper.reward_table import ROWS
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance", "safety")),
 )
-WORLDS = ("four_rooms", "empty", "u_maze")
 
 
 def stored(name: str) -> Any:
@@ -42,8 +40,20 @@ def thousands(value: float | None) -> str:
     return "-" if value is None else f"{value / 1000:,.0f}k"
 
 
-def learning_table() -> str:
-    return learning.table(stored("learning"))
+def reproduced(name: str) -> Results:
+    return _records.read(ROOT / "results" / "reproduce" / f"{name}.json", experiment(name))
+
+
+def learning() -> str:
+    table, other = reproduced("reward_table"), reproduced("all_pairs")
+    methods = {m: (table, label, f"{mean:g} ± {std:g}") for label, (m, mean, std) in ROWS.items()}
+    methods["vic"] = (other, "one-vs-all, last", "under 30 (at 150M)")
+    rows = []
+    for method, (results, label, paper) in methods.items():
+        early, late = (results.at(label, steps) for steps in (1e6, 5e6))
+        means = [f"{statistics.fmean(x):.1f} ± {statistics.stdev(x):.1f}" for x in (early, late)]
+        rows.append([f"`{method}`", *means, ", ".join(f"{n:g}" for n in late), paper])
+    return markdown(["method", "1M", "5M", "seeds at 5M", "paper at 5M"], rows)
 
 
 def sixty() -> str:
@@ -51,17 +61,12 @@ def sixty() -> str:
     for key, row in stored("plus-sixty").items():
         method, budget = key.split()
         world = [row["per_world"][w] for w in WORLDS]
-        rows.append(
-            [f"`{method}`", thousands(int(budget)), f"{row['complete']} of {row['of']}"]
-            + [f"{w['complete']}" for w in world]
-            + [thousands(row["median_first_full_at"])]
-            + [
-                thousands(max(w["latest_first_full_at"] or float("nan") for w in world))
-                if all(w["latest_first_full_at"] for w in world)
-                else "-"
-            ]
-            + [row["seconds_per_run"]]
-        )
+        latest = [w["latest_first_full_at"] for w in world]
+        cells = [thousands(int(budget)), f"{row['complete']} of {row['of']}"]
+        cells += [f"{w['complete']}" for w in world]
+        cells += [thousands(row["median_first_full_at"])]
+        cells += [thousands(max(latest)) if all(latest) else "-", row["seconds_per_run"]]
+        rows.append([f"`{method}`", *cells])
     head = ["method", "steps", "complete at the end", *WORLDS]
     head += ["first complete, median", "latest", "seconds a run"]
     return markdown(head, rows)
@@ -75,36 +80,21 @@ def long() -> str:
         stays = sum(row["least_after_a_third"] == row["n_available"] for row in mine)
         least = min(row["least_after_a_third"] for row in mine)
         complete = sum(row["n_effective"] == row["n_available"] for row in mine)
-        rows.append(
-            [
-                w,
-                f"{complete} of {len(mine)}",
-                f"{stays} of {len(mine)}",
-                f"{least} of {mine[0]['n_available']}",
-            ]
-        )
-    head = [
-        "world",
-        "complete at the end",
-        "complete at every evaluation after 1M",
-        "least after 1M",
-    ]
-    return markdown(head, rows)
+        shares = [f"{n} of {len(mine)}" for n in (complete, stays)]
+        rows.append([w, *shares, f"{least} of {mine[0]['n_available']}"])
+    head = ["world", "complete at the end", "complete at every evaluation after 1M"]
+    return markdown([*head, "least after 1M"], rows)
 
 
 def maps() -> str:
     table = stored("plus-maps")
     budgets = sorted({int(key.split()[1]) for key in table})
-    names = list(dict.fromkeys(key.split()[0] for key in table))
     rows = []
-    for name in names:
+    for name in dict.fromkeys(key.split()[0] for key in table):
         one = table[f"{name} {budgets[0]} 1.0"]
-        cells = [f"`{name}`", one["cells"], one["horizon"]]
-        for budget in budgets:
-            for spare in ("1.0", "1.2"):
-                row = table.get(f"{name} {budget} {spare}")
-                cells.append(f"{100 * row['share']:.1f} %" if row else "-")
-        rows.append(cells)
+        found = [table.get(f"{name} {b} {spare}") for b in budgets for spare in ("1.0", "1.2")]
+        shares = [f"{100 * row['share']:.1f} %" if row else "-" for row in found]
+        rows.append([f"`{name}`", one["cells"], one["horizon"], *shares])
     head = ["map", "cells", "T"]
     head += [f"{thousands(b)}, K = {s}" for b in budgets for s in ("n", "1.2 n")]
     return markdown(head, rows)
@@ -250,8 +240,7 @@ def seeds() -> str:
 
 def readme() -> str:
     plus = stored("plus-sixty")
-    path = ROOT / "results" / "reproduce" / "learned_skills.json"
-    old = reproduce.read_results(path, experiments.experiment("learned_skills"))
+    old = reproduced("learned_skills")
     rows = []
     for steps in (5_000_000, old.steps):
         means = [statistics.fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
@@ -268,10 +257,11 @@ def readme() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "learning": learning_table,
-    **{f.__name__: f for f in (sixty, long, maps, ablation, scale, bench, torch, seeds, readme)},
-    **{f.__name__: f for f in (networks, pixels, pixel_choices, cnn_profile, torture, safety)},
-    "update_profile": update_profile,
+    f.__name__: f
+    for f in (
+        *(learning, sixty, long, maps, ablation, scale, bench, torch, seeds, readme, networks),
+        *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
+    )
 }
 
 

@@ -1,9 +1,13 @@
-"""`apart` and three PyTorch versions of it, in turns in one run, as ratios.
+"""This package and PyTorch (`naive_torch.py`), in turns in one run, as ratios.
 
-    python benchmarks/versus_torch.py [--torch-python PATH] [--rounds 3]
+    python benchmarks/versus_torch.py [tables | networks] [--torch-python PATH] [--rounds 3]
 
-Each round measures all four one after the other, each in a fresh process, so that a noisy
-neighbour hits all; the ratio is taken within a round, and the median over rounds is printed.
+tables    APART beside three PyTorch versions of it, steps per second: results/versus_torch.json
+networks  DIAYN with networks, updates per second: PyTorch on the batch of 640, this package on the
+          same batch and on the 85 distinct observations: results/networks.json
+
+Every program runs in a fresh process with all cores. A round measures all of them one after the
+other, so that a noisy neighbour hits all; ratios are taken within a round, the median counts.
 """
 
 from __future__ import annotations
@@ -15,17 +19,23 @@ import statistics
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
-STORED = HERE.parent / "results" / "versus_torch.json"
+RESULTS = HERE.parent / "results"
+FORMS = ("code_matrix", "gathered", "tuned")
+KINDS = {
+    "mlp 256,256": {"network": "mlp", "hidden": "256,256"},
+    "mlp 2300": {"network": "mlp", "hidden": "2300"},
+    "cnn 32,64,128": {"network": "cnn", "observation": "pixels"},
+}
 OURS = """
 import json
 from apart.running import threads
 threads.use(threads.cores())
 from apart.running.bench import Case, measure
-print(json.dumps(measure(Case("apart", "four_rooms", "apart", {}), 3.0, 2)))
+print(json.dumps(measure(Case("", "four_rooms", {method!r}, {options!r}), {seconds}, 1)))
 """
-FORMS = ("code_matrix", "gathered", "tuned")
 
 
 def say(command: list[str]) -> dict[str, float]:
@@ -35,23 +45,61 @@ def say(command: list[str]) -> dict[str, float]:
     return result
 
 
+def ours(a: argparse.Namespace, method: str, options: dict[str, str]) -> dict[str, float]:
+    code = OURS.format(method=method, options=options, seconds=a.seconds)
+    return say([sys.executable, "-c", code])
+
+
+def theirs(a: argparse.Namespace, form: str) -> float:
+    script = [a.torch_python, str(HERE / "naive_torch.py"), "--form", form]
+    return say([*script, "--seconds", str(a.seconds)])["updates_per_second"]
+
+
+def gain(rounds: list[dict[str, float]], one: str, other: str) -> float:
+    return statistics.median(row[one] / row[other] for row in rounds)
+
+
+def keep(name: str, table: Any) -> None:
+    (RESULTS / f"{name}.json").write_text(json.dumps(table, indent=1) + "\n")
+    print(json.dumps(table, indent=1), flush=True)
+
+
+def tables(a: argparse.Namespace) -> None:
+    rounds = []
+    for _ in range(a.rounds):
+        row = {"apart": ours(a, "apart", {})["env_steps_per_second"]}
+        rounds.append({**row, **{form: round(40 * theirs(a, form)) for form in FORMS}})
+    ratio = {form: round(gain(rounds, "apart", form), 1) for form in FORMS}
+    keep("versus_torch", {"rounds": rounds, "ratio": ratio})
+
+
+def networks(a: argparse.Namespace) -> None:
+    table: dict[str, Any] = {}
+    for kind, options in KINDS.items():
+        rounds = []
+        for _ in range(a.rounds):
+            row = {"torch": theirs(a, options.get("hidden", "cnn"))}
+            for rows in ("samples", "states"):
+                found = ours(a, "diayn", {**options, "network_rows": rows})
+                row[rows] = 1e3 / found["ms_per_update"]
+            rounds.append({name: round(speed, 2) for name, speed in row.items()})
+        table[kind] = {
+            "rounds": rounds,
+            "same_batch": round(gain(rounds, "samples", "torch"), 2),
+            "distinct": round(gain(rounds, "states", "torch"), 2),
+        }
+    keep("networks", table)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    studies = {"tables": tables, "networks": networks}
+    parser.add_argument("study", nargs="?", choices=studies, default="tables")
     parser.add_argument("--torch-python", default=sys.executable, help="a Python that has torch")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=6.0)
     arguments = parser.parse_args()
-    rounds: list[dict[str, float]] = []
-    for number in range(arguments.rounds):
-        row = {"apart": say([sys.executable, "-c", OURS])["env_steps_per_second"]}
-        for form in FORMS:
-            script = [arguments.torch_python, str(HERE / "naive_torch.py"), "--form", form]
-            row[form] = round(say(script)["env_steps_per_second"])
-        rounds.append(row)
-        print(f"round {number + 1}: {row}", flush=True)
-    ratios = {f: round(statistics.median(r["apart"] / r[f] for r in rounds), 1) for f in FORMS}
-    print(f"apart is faster by (median of {len(rounds)} rounds): {ratios}")
-    STORED.parent.mkdir(exist_ok=True)
-    STORED.write_text(json.dumps({"rounds": rounds, "ratio": ratios}, indent=1) + "\n")
+    studies[arguments.study](arguments)
 
 
 if __name__ == "__main__":

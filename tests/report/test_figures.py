@@ -2,20 +2,61 @@
 
 from __future__ import annotations
 
-import apart
+import dataclasses
+import shutil
+from pathlib import Path
+
+import pytest
+from matplotlib.image import imread
+
 from apart.report.figures import skills_picture, terminal_map
+from apart.runs import folder as run_folder
+
+FINISHED = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished" / "apart"
 
 
-def test_pictures_of_a_small_run(tmp_path):
-    world = apart.parse_map("S.#\n...", "bent")
-    options = {"steps": 40, "skills": 5, "horizon": 4, "batch": 8, "buffer": 40}
-    run = apart.train(world, out=tmp_path / "r", **options)
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A finished run of an earlier version: its folder alone is enough."""
+    copy = tmp_path_factory.mktemp("run") / "apart"
+    shutil.copytree(FINISHED, copy)
+    return run_folder.load(copy)
+
+
+def test_a_picture_and_a_map_in_text(run):
     path = skills_picture(run)
     assert path.name == "skills.png"
     assert path.read_bytes().startswith(b"\x89PNG")
     lines = terminal_map(run).split("\n")
-    assert len(lines) == 2
-    assert lines[0].endswith("██")
+    rows = run.config["map"]
+    assert [line.count("██") for line in lines] == [row.count("#") for row in rows]
+    assert "██" in "".join(lines)
     counts = [int(char) for char in "".join(lines) if char.isdigit()]
-    assert sum(counts) == 5
+    assert sum(counts) == len(run.skills)
     assert len(counts) == run.n_effective
+
+
+@pytest.mark.parametrize("n", [1, 8, 100, 160])
+@pytest.mark.parametrize("shape", [(10, 10), (12, 30), (40, 6), (1, 3)])
+def test_any_number_of_skills_on_any_map_fits_the_page(run, n, shape):
+    """Nothing is cut off: the margins are white. The page is mostly skills.
+
+    A number above a map of one row takes as much room as the map; a title is wider than one skill.
+    """
+    height, width = shape
+    rows = ["S" + "." * (width - 1), *["." * width] * (height - 1)]
+    skills = [
+        run_folder.Skill(k, [(0, 0), (k % height, k % width)], (k % height, k % width), 0.5)
+        for k in range(n)
+    ]
+    some = dataclasses.replace(run, config={**run.config, "map": rows})
+    some.__dict__["skills"] = skills  # as if read from the folder
+    picture = imread(skills_picture(some))[..., :3]
+    tall, wide, _ = picture.shape
+    for edge in (picture[:4], picture[-4:], picture[:, :4], picture[:, -4:]):
+        assert edge.min() == 1.0
+    assert tall <= 4000
+    assert 700 <= wide <= 4000
+    ink = (picture < 1.0).any(2)
+    filled = ink[:, : wide // 2].any(1).mean(), ink.any(0).mean()
+    assert min(filled) > (0.8 if n > 1 < height else 0.4), filled

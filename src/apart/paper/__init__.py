@@ -1,32 +1,39 @@
-"""The tables and figures of the paper, one file each.
+"""The tables and figures of the paper as data: conditions to train, claims to check, a picture.
 
-A file of this folder whose name has no leading underscore holds ``EXPERIMENT``; its name is the
-experiment's id. There is no central list: a new file is found.
+A module of this folder whose name has no leading underscore holds ``EXPERIMENTS``, by id. There is
+no central list: a new module is found.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from functools import lru_cache
+from collections.abc import Mapping
+from functools import cache
 
 from apart._errors import unknown
 from apart.paper._spec import Experiment
 
 
+@cache
+def _found() -> Mapping[str, Experiment]:
+    found: dict[str, Experiment] = {}
+    for module in pkgutil.iter_modules(__path__):
+        if not module.name.startswith("_"):
+            found |= importlib.import_module(f"{__name__}.{module.name}").EXPERIMENTS
+    return dict(sorted(found.items()))
+
+
 def names() -> list[str]:
     """The ids of all experiments."""
-    return sorted(m.name for m in pkgutil.iter_modules(__path__) if not m.name.startswith("_"))
+    return list(_found())
 
 
-@lru_cache(maxsize=64)
 def experiment(name: str) -> Experiment:
     """The experiment with this id; `UserError` with the nearest one otherwise."""
-    if name not in names():
+    if name not in _found():
         raise unknown("experiment", name, names())
-    module = importlib.import_module(f"{__name__}.{name}")
-    found: Experiment = module.EXPERIMENT
-    return found
+    return _found()[name]
 
 
 __all__ = ["Experiment", "experiment", "names"]

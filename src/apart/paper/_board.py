@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from apart.running.progress import duration
 
@@ -16,25 +16,18 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 
-class Job(Protocol):
-    """A run, as far as the board is concerned."""
-
-    @property
-    def seconds(self) -> float:
-        """A guess of what it costs on one core."""
-
-
 class Board:
     """Who is done, who is under way, how long it takes still.
 
-    ``groups`` says which runs each experiment needs, those that were done before included.
+    ``cost`` guesses the seconds of every run that is to be trained; ``groups`` says which runs each
+    experiment needs, those that were done before included.
     """
 
     def __init__(
-        self, todo: Mapping[Path, Job], groups: Mapping[str, Collection[Path]], say: Say
+        self, cost: Mapping[Path, float], groups: Mapping[str, Collection[Path]], say: Say
     ) -> None:
-        self._cost = {folder: job.seconds for folder, job in todo.items()}
-        self._share = dict.fromkeys(todo, 0.0)
+        self._cost = cost
+        self._share = dict.fromkeys(cost, 0.0)
         self._before: dict[Path, float] = {}  # share of a run that was trained earlier
         self._groups, self._say = groups, say
         self._began = self._told = time.monotonic()

@@ -2,49 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from apart._types import FloatArray
-from apart.paper import _draw
-from apart.paper._spec import (
-    CURVES,
-    DETAILS,
-    LONG,
-    REPRODUCED,
-    Claim,
-    Condition,
-    Experiment,
-    Finding,
-    Results,
-    judged,
-)
+from apart.paper import _judge as rule
+from apart.paper._spec import CURVES, DETAILS, LONG, Claim, Condition, Experiment, Results
 from apart.paper.learned_skills import METHODS
-from apart.report import statistics
+from apart.report import draw, statistics
 
 
-def draw(results: Results) -> _draw.Figure:
+def picture(results: Results) -> draw.Figure:
     """Left: at 5M steps or what is nearest; right: at the end."""
-    made, axes = _draw.figure(2)
+    made, axes = draw.figure(2)
     for axis, moment in zip(axes, (1, 2), strict=True):
-        ends = []
-        for method, words in METHODS.items():
+        points = {}
+        for method in METHODS:
             details = [record.details[moment] for record in results.runs[method]]
-            lines = np.array([detail["accuracy_per_step"] for detail in details])
-            colour, dash = _draw.STYLES[method]
-            t = np.arange(1, lines.shape[1] + 1)
-            middle = [statistics.interval([100 * scores]) for scores in lines.T]
-            _draw.band(axis, t, middle, colour, dash)
-            ends.append((middle[-1].estimate, words, colour))
+            found = 100 * np.array([detail["accuracy_per_step"] for detail in details])
+            middle = [statistics.interval([list(scores)]) for scores in found.T]
+            points[method] = np.arange(1.0, len(middle) + 1), middle
         axis.set_ylim(0, 92)
-        axis.set_xlim(1, lines.shape[1])
-        _draw.label_ends(axis, ends)
-        _draw.level(axis, 85, "85 %: 85 states for 100 skills")
+        draw.lines(axis, points, draw.STYLES, METHODS)
+        draw.level(axis, 85, "85 %: 85 states for 100 skills")
         axis.set_xlabel("step of the episode")
-        axis.set_title(f"after {details[0]['env_steps'] / 1e6:.1f}M steps", fontsize=10, loc="left")
+        draw.title(axis, f"after {details[0]['env_steps'] / 1e6:.1f}M steps")
     axes[0].set_ylabel("discriminator is right, %")
-    made.tight_layout()
     return made
 
 
@@ -57,62 +39,63 @@ def accuracies(results: Results, label: str) -> FloatArray:
     return 100 * np.array(lines)
 
 
-def ends_at(method: str, low: float) -> Callable[[Results], Finding]:
+def ends_at(method: str, low: float) -> rule.Check:
     """At the last step, at the end of training."""
 
-    def check(results: Results) -> Finding:
+    def check(results: Results) -> rule.Finding:
         found = accuracies(results, method)[:, -1, -1]
         ours = f"{found.mean():.1f} % ({found.min():.1f} to {found.max():.1f}, {len(found)} seeds)"
-        return judged(ours, found.mean() >= low, f"at least {low:g} %")
+        return rule.judged(ours, found.mean() >= low, f"at least {low:g} %")
 
     return check
 
 
-def rises(method: str) -> Callable[[Results], Finding]:
+def rises(method: str) -> rule.Check:
     """Within an episode at 5M the accuracy goes up and then stays: no later step is far below."""
 
-    def check(results: Results) -> Finding:
+    def check(results: Results) -> rule.Finding:
         line = accuracies(results, method)[:, 0].mean(0)
         fall = float((np.maximum.accumulate(line) - line).max())
         ours = (
             f"{line[0]:.1f} % at step 1, {line[-1]:.1f} % at the last; falls by {fall:.1f} at most"
         )
-        return judged(ours, line[-1] > line[0] and fall < 5, "rises, and falls by less than 5")
+        return rule.judged(ours, line[-1] > line[0] and fall < 5, "rises, and falls by less than 5")
 
     return check
 
 
-def much_higher(results: Results) -> Finding:
+def much_higher(results: Results) -> rule.Finding:
     """APART's last accuracy at 5M against the better of the two baselines."""
     last = {m: float(accuracies(results, m)[:, 0, -1].mean()) for m in METHODS}
     ours = ", ".join(f"{METHODS[m]} {value:.1f} %" for m, value in last.items())
     higher = last["apart"] > 2 * max(last["diayn"], last["vic"])
-    return judged(ours, higher, "more than twice the better baseline")
+    return rule.judged(ours, higher, "more than twice the better baseline")
 
 
 EXPERIMENT = Experiment(
     title="Discriminator accuracy per environment step",
     source="figure of section 4, four rooms, 5M and 150M steps",
     conditions=[Condition(m, m) for m in METHODS],
-    draw=draw,
+    draw=picture,
     claims=[
         Claim(
             "APART's discriminator ends at 85 %, the most possible (within 5)",
             "85 % (no steps given)",
             ends_at("apart", 80),
             at=LONG,
-            early=REPRODUCED,
+            early=rule.REPRODUCED,
         ),
         Claim("APART's is much higher (over twice, at 5M)", "much higher", much_higher),
         *(
             Claim(
-                f"{words}'s rises within an episode and then stays (falls by less than 5, at 5M)",
+                f"{name}'s rises within an episode and then stays (falls by less than 5, at 5M)",
                 "all methods do",
                 rises(method),
             )
-            for method, words in METHODS.items()
+            for method, name in METHODS.items()
         ),
     ],
     steps=CURVES,
     keeps=[DETAILS],
 )
+EXPERIMENTS = {"accuracy_per_step": EXPERIMENT}

@@ -6,25 +6,10 @@ from operator import lt
 
 import numpy as np
 
-from apart.paper import _draw
-from apart.paper._spec import (
-    CURVES,
-    LONG,
-    MISSED,
-    NAMES,
-    REPRODUCED,
-    WORLDS,
-    Claim,
-    Condition,
-    Experiment,
-    Finding,
-    Results,
-    judged,
-    mean_is,
-    more,
-    reaches,
-)
-from apart.report import statistics
+from apart.paper import _judge as rule
+from apart.paper import _panels
+from apart.paper._spec import CURVES, LONG, NAMES, WORLDS, Claim, Experiment, Results, each
+from apart.report import draw, statistics
 
 METHODS = {m: NAMES[m] for m in ("apart", "diayn", "vic")}
 # world -> what the paper says of DIAYN and VIC, the bound, steps (four_rooms: `long_runs`)
@@ -41,42 +26,42 @@ APART = {
 DISDAIN = 0.86
 
 
-def draw(results: Results) -> _draw.Figure:
+def picture(results: Results) -> draw.Figure:
     """A panel per world."""
-    made = _draw.by_world(results, WORLDS, METHODS, walk=True)
+    made = _panels.by_world(results, WORLDS, METHODS, walk=True)
     rooms = made.axes[0]
-    _draw.level(rooms, DISDAIN * 85, "DISDAIN, best seed, 600M", "-.")
+    draw.level(rooms, DISDAIN * 85, "DISDAIN, best seed, 600M", "-.")
     return made
 
 
-def mostly_early(results: Results) -> Finding:
+def mostly_early(results: Results) -> rule.Finding:
     """The share of the skills of 5M steps that APART has at 1M."""
     early = np.mean(results.at("apart four_rooms", 1e6))
     late = np.mean(results.at("apart four_rooms", 5e6))
-    return judged(f"{early:.1f} of {late:.1f}", early > 0.5 * late, "more than half")
+    return rule.judged(f"{early:.1f} of {late:.1f}", early > 0.5 * late, "more than half")
 
 
-def quick(results: Results) -> Finding:
+def quick(results: Results) -> rule.Finding:
     """Hours of 5M steps of APART on one core."""
     hours = [r.wall_seconds * 5e6 / r.env_steps / 3600 for r in results.runs["apart four_rooms"]]
-    return judged(
+    return rule.judged(
         f"{60 * np.mean(hours):.0f} minutes", max(hours) < 24, "less than 24 hours in every seed"
     )
 
 
-def steady(results: Results) -> Finding:
+def steady(results: Results) -> rule.Finding:
     """The greatest fall of any seed below what it had before, in the second half of training."""
     falls = []
     for record in results.runs["apart four_rooms"]:
         skills = np.asarray(record.curve["n_effective"])
         fall = np.maximum.accumulate(skills) - skills
         falls.append(int(fall[len(fall) // 2 :].max()))
-    return judged(
+    return rule.judged(
         f"falls of {', '.join(map(str, falls))} skills", max(falls) <= 5, "at most 5 in every seed"
     )
 
 
-def indicates(results: Results) -> Finding:
+def indicates(results: Results) -> rule.Finding:
     """Whether the methods are in the same order at 5M steps and at the end, in every world."""
     words, same = [], True
     for world in WORLDS:
@@ -88,29 +73,29 @@ def indicates(results: Results) -> Finding:
         words.append(f"{world} {' > '.join(METHODS[m] for m in late)}")
         if early != late:
             words[-1] += f" (at 5M {' > '.join(METHODS[m] for m in early)})"
-    return judged("; ".join(words), same, "the same order in every world")
+    return rule.judged("; ".join(words), same, "the same order in every world")
 
 
-def before_disdain(results: Results) -> Finding:
+def before_disdain(results: Results) -> rule.Finding:
     """When APART has as many skills as DISDAIN's best seed reports."""
     when = statistics.median(results.first("apart four_rooms", DISDAIN * 85))
     words = f"after {when / 1e6:.1f}M" if np.isfinite(when) else "not yet"
-    return judged(words, when < 600e6, "sooner than 600M, by the median over seeds")
+    return rule.judged(words, when < 600e6, "sooner than 600M, by the median over seeds")
 
 
 EXPERIMENT = Experiment(
     title="Skills learned in grid worlds",
     source="figure of section 4, 150M steps",
-    conditions=[Condition(f"{m} {w}", m, w) for w in WORLDS for m in METHODS],
-    draw=draw,
+    conditions=each(METHODS, WORLDS),
+    draw=picture,
     claims=[
         *(
             Claim(
                 f"skills that APART finds in {world}",
                 words,
-                reaches(f"apart {world}", n),
+                rule.reaches(f"apart {world}", n),
                 at=at,
-                early=REPRODUCED,
+                early=rule.REPRODUCED,
             )
             for world, (words, n, at) in APART.items()
         ),
@@ -118,9 +103,9 @@ EXPERIMENT = Experiment(
             Claim(
                 f"skills that {METHODS[method]} finds in {world}",
                 words,
-                mean_is(f"{method} {world}", *bound),
+                rule.mean_is(f"{method} {world}", *bound),
                 at=at,
-                early=MISSED,
+                early=rule.MISSED,
             )
             for method in ("diayn", "vic")
             for world, (words, bound, at) in BASELINES.items()
@@ -129,23 +114,23 @@ EXPERIMENT = Experiment(
             Claim(
                 f"APART finds more than {METHODS[method]} in {world}",
                 "superior (converged; ours at 20M)",
-                more(f"apart {world}", f"{method} {world}"),
+                rule.more(f"apart {world}", f"{method} {world}"),
                 at=CURVES,
             )
             for world in WORLDS
             for method in ("diayn", "vic")
         ),
         Claim(
-            "APART's convergence in four_rooms is stable (falls by 5 skills at most in the second "
-            "half, our bound)",
+            "APART's convergence in four_rooms is stable (falls by 5 skills at most in the "
+            "second half, our bound)",
             "stable (about 100M)",
             steady,
             at=100_000_000,
-            early=MISSED,
+            early=rule.MISSED,
         ),
         Claim(
-            "most of the convergence is in the first million steps (over half of what APART has in "
-            "four_rooms at 5M)",
+            "most of the convergence is in the first million steps (over half of what APART has "
+            "in four_rooms at 5M)",
             "yes",
             mostly_early,
         ),
@@ -157,13 +142,14 @@ EXPERIMENT = Experiment(
         ),
         Claim("5M steps of APART take less than a day on a regular computer", "yes", quick),
         Claim(
-            "APART needs fewer steps than DISDAIN's best seed for 86 % of the rooms (DISDAIN: 104 "
-            "cells, episodes of 20 steps)",
+            "APART needs fewer steps than DISDAIN's best seed for 86 % of the rooms (DISDAIN: "
+            "104 cells, episodes of 20 steps)",
             "DISDAIN: 600M",
             before_disdain,
             at=600_000_000,
-            early=REPRODUCED,
+            early=rule.REPRODUCED,
         ),
     ],
     steps=CURVES,
 )
+EXPERIMENTS = {"learned_skills": EXPERIMENT}

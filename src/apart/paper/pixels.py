@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import operator
 
-from apart.paper._spec import (
-    NOT_JUDGED,
-    REPRODUCED,
-    Claim,
-    Condition,
-    Experiment,
-    mean_is,
-    more,
-)
+from apart.paper import _judge as rule
+from apart.paper._spec import Claim, Condition, Experiment
 
 STEPS = 104_000
 IMAGES = {
@@ -37,14 +30,14 @@ EXPERIMENT = Experiment(
         Claim(
             "APART learns well from pixels (our rates and batch; at least 40 skills, our bound)",
             "good learning (no steps given)",
-            mean_is("apart", operator.ge, 40),
-            {NOT_JUDGED: "our budget of minutes ends at 0.104M, while APART is still falling"},
-            early=REPRODUCED,
+            rule.mean_is("apart", operator.ge, 40),
+            {rule.NOT_JUDGED: "our budget of minutes ends at 0.104M, while APART is still falling"},
+            early=rule.REPRODUCED,
         ),
         Claim(
             "apart_pixels finds more than APART in as many steps",
             "has no such method",
-            more("apart_pixels", "apart"),
+            rule.more("apart_pixels", "apart"),
             at=STEPS,
             ours=True,
         ),
@@ -52,3 +45,4 @@ EXPERIMENT = Experiment(
     steps=STEPS,
     seeds=2,
 )
+EXPERIMENTS = {"pixels": EXPERIMENT}

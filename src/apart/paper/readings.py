@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from apart.paper import _draw
-from apart.paper._spec import Claim, Condition, Experiment, Finding, Results, judged, more
+from apart.paper import _judge as rule
+from apart.paper._spec import Claim, Condition, Experiment, Results
 from apart.paper.reward_table import ROWS
+from apart.report import draw
 
 OURS = "1 episode per update (ours)"
 OFTEN: dict[str, dict[str, object]] = {
@@ -64,10 +65,9 @@ def distance(results: Results, reading: str) -> float:
     return float(np.mean(np.abs(np.subtract(means(results, reading), paper))))
 
 
-def draw(results: Results) -> _draw.Figure:
+def picture(results: Results) -> draw.Figure:
     """A table: readings down, rows of the paper's table across, coloured by the gap to it."""
-    made, (axis,) = _draw.figure(1)
-    made.set_size_inches(11.5, 6.2)
+    made, (axis,) = draw.figure(size=(11.5, 6.2))
     paper = [mean for _, mean, _ in ROWS.values()]
     found = np.array([paper, *(means(results, reading) for reading in READINGS)])
     gaps = [0.0, *(distance(results, reading) for reading in READINGS)]
@@ -84,27 +84,25 @@ def draw(results: Results) -> _draw.Figure:
     for above in (len(OFTEN), len(READINGS) - len(TOGETHER)):
         axis.axhline(above + 0.5, color="black", linewidth=0.8)
     axis.grid(visible=False)
-    axis.set_title(
+    draw.title(
+        axis,
         f"skills in four rooms after {results.steps / 1e6:g}M steps "
         "(red: more than the paper, blue: fewer)",
-        fontsize=10,
-        loc="left",
     )
-    made.tight_layout()
     return made
 
 
-def closest(results: Results) -> Finding:
+def closest(results: Results) -> rule.Finding:
     """The reading with the least distance."""
     gaps = {reading: distance(results, reading) for reading in READINGS}
     best = min(gaps, key=lambda reading: gaps[reading])
     ours = "; ".join(f"{reading} {gap:.1f}" for reading, gap in gaps.items())
-    return judged(
+    return rule.judged(
         f"{best} is closest (mean gaps: {ours})", gaps[best] < 5, "a mean gap below 5 skills"
     )
 
 
-def slower(results: Results) -> Finding:
+def slower(results: Results) -> rule.Finding:
     """Does updating less often bring the rows of the least vote down?"""
     labels = [label for label in ROWS if label.startswith("AP min")]
     found = {
@@ -116,10 +114,10 @@ def slower(results: Results) -> Finding:
         for reading, values in found.items()
     )
     falls = all(a > b for a, b in zip(*found.values(), strict=True))
-    return judged(ours, falls, "fewer in every row")
+    return rule.judged(ours, falls, "fewer in every row")
 
 
-def softly(results: Results) -> Finding:
+def softly(results: Results) -> rule.Finding:
     """One-vs-all rows by DISDAIN's soft count, 2^(information of the discriminator about z)."""
     gaps, words = [], []
     for label, (_, paper, _) in ROWS.items():
@@ -128,15 +126,15 @@ def softly(results: Results) -> Finding:
             soft = float(np.mean([r.curve["information_count"][-1] for r in records]))
             gaps.append(abs(soft - paper))
             words.append(f"{label} {soft:.1f} ({paper:g})")
-    return judged(", ".join(words), max(gaps) <= 2, "every row within 2")
+    return rule.judged(", ".join(words), max(gaps) <= 2, "every row within 2")
 
 
-def optimism(results: Results) -> Finding:
+def optimism(results: Results) -> rule.Finding:
     """Does tuned VIC rest on the initial Q?"""
     by_q = {q: float(np.mean(results.final(label))) for label, q in TUNED.items()}
     ours = ", ".join(f"±{q:g}: {mean:.1f}" for q, mean in by_q.items())
     rises = by_q[0.01] < by_q[0.2] < by_q[1.0]
-    return judged(ours, rises, "more with each larger Q")
+    return rule.judged(ours, rises, "more with each larger Q")
 
 
 EXPERIMENT = Experiment(
@@ -151,7 +149,7 @@ EXPERIMENT = Experiment(
         *(Condition(label, "tuned_vic", options={"init_q": q}) for label, q in TUNED.items()),
         Condition(SHARPENED, "tuned_vic", options={"temperature_in_loss": False}),
     ],
-    draw=draw,
+    draw=picture,
     claims=[
         Claim(
             "some reading gives the paper's reward table (mean gap under 5 skills)",
@@ -159,7 +157,7 @@ EXPERIMENT = Experiment(
             closest,
             ours=True,
             why={
-                "not reproduced": "fewer updates bring the rows of the least vote down, a larger Q "
+                rule.MISSED: "fewer updates bring the rows of the least vote down, a larger Q "
                 "at the start the averages up, but together the first fall too far"
             },
         ),
@@ -168,15 +166,15 @@ EXPERIMENT = Experiment(
             "does not say how often it updates",
             slower,
             ours=True,
-            why={"reproduced": "how often it updates decides how many skills 5M steps give"},
+            why={rule.REPRODUCED: "how often it updates decides how many skills 5M steps give"},
         ),
         Claim(
-            "the one-vs-all rows are the paper's when skills are counted softly, as DISDAIN does "
-            "(within 2)",
+            "the one-vs-all rows are the paper's when skills are counted softly, as DISDAIN "
+            "does (within 2)",
             "says last states",
             softly,
             ours=True,
-            why={"not reproduced": "closer than by last states, but not for all rows"},
+            why={rule.MISSED: "closer than by last states, but not for all rows"},
         ),
         Claim(
             "tuned VIC finds more the larger the initial Q",
@@ -184,15 +182,17 @@ EXPERIMENT = Experiment(
             optimism,
             ours=True,
             why={
-                "reproduced": "its success may rest on how Q starts, which the paper does not say"
+                rule.REPRODUCED: "its success may rest on how Q starts, which the paper does not "
+                "say"
             },
         ),
         Claim(
             "tuned VIC finds more when beta is in the reward alone, not in the loss",
             "does not say",
-            more(SHARPENED, next(iter(TUNED))),
+            rule.more(SHARPENED, next(iter(TUNED))),
             ours=True,
         ),
     ],
     keeps=["information_count"],
 )
+EXPERIMENTS = {"readings": EXPERIMENT}

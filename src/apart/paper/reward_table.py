@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from apart.paper import _draw
-from apart.paper._spec import (
-    Claim,
-    Condition,
-    Experiment,
-    Results,
-    alike,
-    highest,
-    more,
-    value,
-)
+from apart.paper import _judge as rule
+from apart.paper import _panels
+from apart.paper._spec import Claim, Condition, Experiment, Results
+from apart.report import draw
 
 # label -> method, the paper's mean and deviation at 5M steps
 ROWS = {
@@ -67,18 +60,16 @@ def why(label: str) -> str:
     return f"{words}{'; ' if label in MORE else ''}{MORE.get(label, '')} (`readings`)"
 
 
-def draw(results: Results) -> _draw.Figure:
+def picture(results: Results) -> draw.Figure:
     """Ours as bars with seeds, the paper's values as marks."""
-    made, (axis,) = _draw.figure(1, height=3.8)
-    made.set_size_inches(8.4, 3.8)
-    styles = {label: _draw.STYLES[method] for label, (method, *_) in ROWS.items()}
-    _draw.ends(axis, results, list(ROWS), styles)
+    made, (axis,) = draw.figure(size=(8.4, 3.8))
+    styles = {label: draw.STYLES[method] for label, (method, *_) in ROWS.items()}
+    _panels.ends(axis, results, styles)
     for at, (_, mean, std) in enumerate(ROWS.values()):
         axis.errorbar(mean, at, xerr=std or None, fmt="D", color="black", markersize=4, capsize=3)
     axis.plot([], [], "D", color="black", label="the paper, mean ± std")
     axis.legend(loc=(0.6, 0.2), fontsize=8, frameon=False)
-    axis.set_title(f"four rooms, {results.steps / 1e6:g}M steps", fontsize=10, loc="left")
-    made.tight_layout()
+    draw.title(axis, f"four rooms, {results.steps / 1e6:g}M steps")
     return made
 
 
@@ -86,43 +77,43 @@ EXPERIMENT = Experiment(
     title="Skills learned by reward type",
     source="table of section 4, four rooms, 5M steps",
     conditions=[Condition(label, method) for label, (method, *_) in ROWS.items()],
-    draw=draw,
+    draw=picture,
     claims=[
         *(
             Claim(
                 f"{label}: skills at 5M steps",
                 f"{mean:g} ± {std:g}",
-                value(label, mean, std, own=method == "apart"),
-                {"better": why(label), "not reproduced": why(label)},
+                rule.value(label, mean, std, own=method == "apart"),
+                {rule.BETTER: why(label), rule.MISSED: why(label)},
             )
             for label, (method, mean, std) in ROWS.items()
         ),
         Claim(
             "ascending reward helps the least vote",
             "46 against 10",
-            more("AP min, ascending", "AP min"),
+            rule.more("AP min, ascending", "AP min"),
         ),
         Claim(
             "dropout on top helps further",
             "56.25 against 46",
-            more("AP min, both (APART)", "AP min, ascending"),
-            {"not reproduced": TIE},
+            rule.more("AP min, both (APART)", "AP min, ascending"),
+            {rule.MISSED: TIE},
         ),
         Claim(
             "ascending and dropout together do not change the average (within 3 skills)",
             "25 against 26",
-            alike(["AP average, both", "AP average"], 3),
+            rule.alike(["AP average, both", "AP average"], 3),
         ),
         Claim(
             "dropout alone does not change the least vote (within 3 skills)",
             "10 against 10",
-            alike(["AP min, dropout", "AP min"], 3),
+            rule.alike(["AP min, dropout", "AP min"], 3),
         ),
         *(
             Claim(
                 f"{words} not change one-vs-all (within 4 skills, as in the paper)",
                 f"{ROWS[label][1]:g} against 8.5",
-                alike([label, "OvA (DIAYN)"], 4),
+                rule.alike([label, "OvA (DIAYN)"], 4),
             )
             for words, label in (
                 ("the ascending reward does", "OvA, ascending"),
@@ -133,21 +124,22 @@ EXPERIMENT = Experiment(
         Claim(
             "the least vote beats the average when both have ascending reward and dropout",
             "56.25 against 25",
-            more("AP min, both (APART)", "AP average, both"),
+            rule.more("AP min, both (APART)", "AP average, both"),
         ),
         Claim(
             "APART finds the most of all ten",
             "56.25",
-            highest("AP min, both (APART)", [label for label in ROWS if "APART" not in label]),
-            {"not reproduced": TIE},
+            rule.highest("AP min, both (APART)", [label for label in ROWS if "APART" not in label]),
+            {rule.MISSED: TIE},
         ),
         *(
             Claim(
                 f"all pairs beat one-vs-all: {ap} against {ova}",
                 f"always: {ROWS[ap][1]:g} against {ROWS[ova][1]:g}",
-                more(ap, ova),
+                rule.more(ap, ova),
             )
             for ap, ova in RIVALS.items()
         ),
     ],
 )
+EXPERIMENTS = {"reward_table": EXPERIMENT}

@@ -1,1 +1,1 @@
-"""Pictures from run folders; never imports training."""
+"""Drawing and statistics, and pictures from run folders; never imports training."""

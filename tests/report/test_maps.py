@@ -1,0 +1,54 @@
+"""Walls, states and tiles are where the map says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from apart.report import draw, maps
+from apart.worlds import grid
+
+MAP = "S.#\n..."
+cells = st.tuples(st.integers(0, 1), st.integers(0, 2))
+
+
+def test_walls_are_where_the_map_has_them():
+    assert maps.walls(MAP).tolist() == [[False, False, True], [False, False, False]]
+
+
+@given(st.lists(st.lists(cells, min_size=1, max_size=3), min_size=1, max_size=8))
+def test_skills_are_sorted_by_last_cell_and_only_repeated_ends_are_faint(paths):
+    found = maps.by_last_state(paths)
+    ends = [paths[number][-1] for number, _ in found]
+    assert sorted(number for number, _ in found) == list(range(len(paths)))
+    assert ends == sorted(ends)
+    assert [again for _, again in found] == [end in ends[:i] for i, end in enumerate(ends)]
+
+
+@pytest.mark.parametrize("across", [1, 2, 4])
+def test_every_skill_has_its_tile_and_all_tiles_are_in_the_picture(across):
+    paths = [[(0, 0), (0, 1)], [(0, 0), (1, 0), (1, 1), (1, 2)], [(0, 0), (0, 1)]]
+    _, (axis,) = draw.figure()
+    maps.tiles(axis, MAP, paths, across)
+    assert sorted(text.get_text() for text in axis.texts) == ["0", "1", "2"]
+    (lines, ends, starts) = axis.collections
+    ground = np.ma.filled(axis.images[0].get_array(), np.nan)
+    assert sorted(ground[ground > 0]) == [maps.FAINT, 1.0, 1.0]  # the wall of each tile
+    assert (~np.isnan(ground)).sum() == 3 * 6
+    assert [len(path) for path in lines.get_segments()] == [2, 2, 4]
+    for column, row in np.concatenate([ends.get_offsets(), starts.get_offsets()]):
+        assert ground[int(row), int(column)] == 0  # on the floor of a tile
+    assert [colour[3] for colour in lines.get_colors()] == [1.0, maps.FAINT, 1.0]
+
+
+def test_numbers_stand_on_their_states():
+    from matplotlib.colors import LogNorm
+
+    world = grid.parse(MAP)
+    _, (axis,) = draw.figure()
+    numbers = np.arange(world.n_states, dtype=float)
+    image = maps.values(axis, world.text, world.cells, numbers, LogNorm(1, 10))
+    shown = np.ma.filled(image.get_array(), np.nan)
+    np.testing.assert_array_equal(shown, [[np.nan, 1.0, np.nan], [2.0, 3.0, 4.0]])
