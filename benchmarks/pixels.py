@@ -30,9 +30,13 @@ CHOICES: dict[str, dict[str, Any]] = {
     "the paper's rate of Q, 1e-5": {"learning_rate": 1e-5},
     "batch of 640": {"batch": 640},
     "one episode per update": {"episodes_per_update": 1, "evaluate_every": 1_000},
-    "a batch, no sweep": {"sweep": False},
+    "a batch, no sweep": {"q_rule": "shared_adam"},
     "rates fall to 0": {"anneal": True},
-    "channels 16, 32, 32": {"channels": "16,32,32"},
+    "channels 16, 32, 32": {
+        "network": "cnn:16,32,32",
+        "learning_rate": 1e-4,
+        "discriminator_learning_rate": 3e-4,
+    },
     "mlp 256, 256 on the same images": {
         "network": "mlp",
         "learning_rate": 1e-3,

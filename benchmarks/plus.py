@@ -23,9 +23,9 @@ from apart.paper._runs import Job, finished, job
 from apart.paper._spec import WORLDS, Condition
 from apart.runs.folder import Run
 from apart.worlds import grid
-from apart.worlds.gallery import GALLERY
 
 RESULTS = Path(__file__).parent.parent / "results"
+MAPS = [name for name in grid.maps() if name not in (*WORLDS, "classic_rooms")]
 BUDGETS = {
     "apart_plus": (75_000, 100_000, 150_000, 200_000, 300_000, 1_000_000),
     "apart_logits": (300_000, 1_000_000),
@@ -96,14 +96,14 @@ def maps(seeds: int, steps: int | None, runs: Path, only: tuple[str, ...] = ()) 
     table = json.loads(path.read_text()) if path.exists() else {}
     budgets = [steps] if steps else [300_000, 1_000_000]
     for budget, spare in [(b, s) for b in budgets for s in (1.0, 1.2)]:
-        for name in [name for name in GALLERY if name in only or not only]:
+        for name in [name for name in MAPS if name in only or not only]:
             world = grid.load(name)
-            cells = world.n_available(world.horizon)
+            cells = world.n_available(world.about.horizon)
             options = {"skills": math.ceil(spare * cells), "evaluate_every": budget // 40}
             mine = finished(one(runs, name, s, budget, **options) for s in range(seeds))
             table[f"{name} {budget} {spare}"] = {
                 "cells": cells,
-                "horizon": world.horizon,
+                "horizon": world.about.horizon,
                 "found": [r.n_effective for r in mine],
                 "share": round(fmean(r.n_effective / r.n_available for r in mine), 4),
                 "first_full_at": [r.summary["first_full_at"] for r in mine],
@@ -115,11 +115,11 @@ def maps(seeds: int, steps: int | None, runs: Path, only: tuple[str, ...] = ()) 
 
 OFF: dict[str, dict[str, Any]] = {
     "apart_plus": {},
-    "no sharing, no sweep": {"share_transitions": False, "sweep": False, "learning_rate": 0.05},
-    "no sweep": {"sweep": False, "learning_rate": 0.05},
+    "no sharing, no sweep": {"q_rule": "plain", "learning_rate": 0.05},
+    "no sweep": {"q_rule": "shared_plain", "learning_rate": 0.05},
     "no annealing": {"anneal": False},
     "no average": {"average_rate": 0.0},
-    "logits without decay": {"method": "apart_logits", "logit_decay": 0.0},
+    "logits without decay": {"method": "apart_logits", "fading": 0.0},
     "logits, not counts": {"method": "apart_logits"},
     "weight of all steps": {"time_weight": "all"},
     "weight of the last step": {"time_weight": "last"},
@@ -131,11 +131,11 @@ OFF: dict[str, dict[str, Any]] = {
 }
 ADDED: dict[str, dict[str, Any]] = {
     "as it is": {},
-    "+ sharing": {"share_transitions": True},
+    "+ sharing": {"q_rule": "shared_adam"},
     "+ annealing": {"anneal": True},
     "+ average": {"average_rate": 2e-3},
     "+ initial Q +-1": {"init_q": 1.0},
-    "+ sharing, initial Q +-1": {"share_transitions": True, "init_q": 1.0},
+    "+ sharing, initial Q +-1": {"q_rule": "shared_adam", "init_q": 1.0},
 }
 
 

@@ -20,9 +20,10 @@ import jax.numpy as jnp
 from apart.learner import adam
 from apart.learner.convolution import convolve
 from apart.settings import resolve
-from apart.training.chunk import program
+from apart.training.learner import pieces
+from apart.training.program import learner_of, program
 from apart.training.state import hyper_of
-from apart.training.update import Learner
+from apart.worlds.observations import sight_of
 
 STORED = Path(__file__).parent.parent / "results" / "networks-profile.json"
 IMAGES = {"observation": "pixels", "network": "cnn"}
@@ -40,21 +41,21 @@ def best(function: Callable[..., Any], *arguments: Any) -> float:
     return round(1e3 * min(times), 1)
 
 
-def pieces(method: str) -> dict[str, float]:
+def parts(method: str) -> dict[str, float]:
     """Of the discriminator of ``method`` and of Q."""
     config, world = resolve("four_rooms", method, IMAGES)
-    learner, hyper = Learner(world, config), hyper_of(config)
-    fitted, q = learner.init(jax.random.key(0), jax.random.key(1), hyper)
+    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
+    learnt = learner_of(world, config).init(jax.random.key(0), jax.random.key(1), hyper_of(config))
     found = {}
-    for name, store, one in (("Q", learner.q, q), ("discriminator", learner.logits, fitted)):
-        rows, _ = store.read(one.params, None)
+    for name, of, one in (("Q", p.q, learnt.q), ("discriminator", p.logits, learnt.discriminator)):
+        rows, _ = of.read(one.params, None)
         probe = jnp.ones_like(rows)
 
-        def both(params: Any, probe: Any, store: Any = store) -> Any:
-            rows, pull = store.read(params, None)
+        def both(params: Any, probe: Any, of: Any = of) -> Any:
+            rows, pull = of.read(params, None)
             return rows, pull(probe)
 
-        found[f"{name}: forward"] = best(lambda p, s=store: s.read(p, None)[0], one.params)
+        found[f"{name}: forward"] = best(lambda x, of=of: of.read(x, None)[0], one.params)
         found[f"{name}: forward and backward"] = best(both, one.params, probe)
         found[f"{name}: Adam"] = best(lambda f: adam.step(f, f.params, jnp.float32(1e-4)), one)
     return found
@@ -99,14 +100,14 @@ def update(method: str, options: dict[str, Any]) -> float:
 
 def main() -> None:
     table: dict[str, Any] = {
-        "100 outputs (diayn)": pieces("diayn"),
-        "4,950 outputs (apart)": pieces("apart"),
+        "100 outputs (diayn)": parts("diayn"),
+        "4,950 outputs (apart)": parts("apart"),
         "whole update": {
             "diayn": update("diayn", {}),
             "diayn, batch of 20,000": update("diayn", {"batch": 20_000}),
             "diayn, 8 episodes": update("diayn", {"episodes_per_update": 8}),
-            "diayn, 2 x 2 pixels per cell": update("diayn", {"pixels_per_cell": 2}),
-            "diayn, channels 16, 32, 32": update("diayn", {"channels": (16, 32, 32)}),
+            "diayn, 2 x 2 pixels per cell": update("diayn", {"observation": "pixels:2"}),
+            "diayn, channels 16, 32, 32": update("diayn", {"network": "cnn:16,32,32"}),
             "apart": update("apart", {}),
         },
         "one layer, forward and backward": {**convolutions(85), **convolutions(640)},

@@ -20,9 +20,13 @@ threads.use(1)  # before JAX starts
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 
+from apart.learner import replay  # noqa: E402
 from apart.settings import resolve  # noqa: E402
-from apart.training.chunk import Parts  # noqa: E402
-from apart.training.state import Hyper, TrainState, hyper_of  # noqa: E402
+from apart.training import learner as common  # noqa: E402
+from apart.training import tabular  # noqa: E402
+from apart.training.program import initial, iterate_with  # noqa: E402
+from apart.training.state import Hyper, Learnt, TrainState, hyper_of  # noqa: E402
+from apart.worlds.observations import sight_of  # noqa: E402
 
 STORED = Path(__file__).parent.parent / "results" / "update-profile.json"
 METHODS = ("apart", "ap_average", "diayn", "apart_plus")
@@ -35,25 +39,25 @@ PIECES: Final = {
 ROUNDS, SECONDS = 7, 0.5
 
 
-class Cut(Parts):
-    """The program with only the first pieces of an update."""
+def cut(world: Any, config: Any, last: str | None) -> common.Learner:
+    """The learner with only the first pieces of an update."""
+    p = common.pieces(config, world.about.n_actions, sight_of(world, config.observation))
+    table = tabular.Table(p, jnp.asarray(world.next_state))
+    slots = replay.slots_for(config.buffer, config.collection)
+    ring = replay.packed(slots, config.episodes_per_update, table.next_state, config.horizon)
 
-    last: str | None = None
-
-    def update(self, state: TrainState, hyper: Hyper, key: Any) -> TrainState:
-        if self.last is None:
-            return state
-        if self.last == "all":
-            return super().update(state, hyper, key)
-        batch = self.learner.draw(state, key)
-        if self.last == "discriminator":
+    def update(learnt: Learnt, hyper: Hyper, key: Any, rounds: Any) -> Learnt:
+        if last is None or learnt.replay is None:
+            return learnt
+        drawn = common.draw(p, ring, learnt, key, rounds)
+        if last == "discriminator":
             rate = hyper.discriminator_learning_rate
-            moved = self.learner.discriminator_step(state.discriminator, batch, hyper, rate)
-            return state._replace(discriminator=moved)
-        if batch is None:
-            return state
-        used = sum(field.sum() for field in batch)  # never below 0; the compiler does not know
-        return state._replace(updates=state.updates + (used < 0))
+            moved = tabular._discriminator(table, learnt, drawn, hyper, rate)
+            return learnt._replace(discriminator=moved)
+        used = sum(leaf.sum() for leaf in jax.tree.leaves(drawn))  # never below 0
+        return learnt._replace(updates=learnt.updates + (used < 0))  # the compiler does not know
+
+    return tabular.tabular(p, table.next_state, ring, None if last == "all" else update)
 
 
 class Loop:
@@ -61,14 +65,14 @@ class Loop:
 
     def __init__(self, method: str, last: str | None) -> None:
         config, world = resolve("four_rooms", method, {})
-        parts, hyper = Cut(world, config), hyper_of(config)
-        parts.last = last
+        learner, hyper = cut(world, config, last), hyper_of(config)
+        iterate = iterate_with(world, config, learner)
 
         def rounds(state: TrainState, n: Any) -> Any:
-            return jax.lax.fori_loop(0, n, lambda _, s: parts.iterate(s, hyper), state)
+            return jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
 
         self.run = jax.jit(rounds, donate_argnums=0)
-        self.state = jax.jit(parts.init)(jnp.uint32(0), hyper)
+        self.state = jax.jit(initial(learner))(jnp.uint32(0), hyper)
         self.n = 10
         self.seconds()
         while (took := self.seconds()) < 0.05:

@@ -25,13 +25,14 @@ def vmapped(method: str, seeds: int, seconds: float) -> float:
     import jax.numpy as jnp
 
     from apart.settings import resolve
-    from apart.training.chunk import Parts
+    from apart.training.program import initial, iterate_with, learner_of
     from apart.training.state import hyper_of
 
     config, world = resolve("four_rooms", method, {})
-    parts, hyper = Parts(world, config), hyper_of(config)
-    state = jax.vmap(parts.init, (0, None))(jnp.arange(seeds, dtype=jnp.uint32), hyper)
-    shared = parts.init(jnp.uint32(0), hyper)
+    learner, hyper = learner_of(world, config), hyper_of(config)
+    init, iterate = initial(learner), iterate_with(world, config, learner)
+    state = jax.vmap(init, (0, None))(jnp.arange(seeds, dtype=jnp.uint32), hyper)
+    shared = init(jnp.uint32(0), hyper)
     axes = jax.tree.map(lambda leaf: None if leaf.shape == () else 0, shared)._replace(key=0)
     merged = jax.tree.map(
         lambda a, b, axis: b if axis is None else a,
@@ -40,7 +41,7 @@ def vmapped(method: str, seeds: int, seconds: float) -> float:
         axes,
         is_leaf=lambda x: x is None,
     )
-    rounds = jax.vmap(parts.iterate, (axes, None), axes)
+    rounds = jax.vmap(iterate, (axes, None), axes)
     chunk = jax.jit(
         lambda s, n: jax.lax.fori_loop(0, n, lambda _, s: rounds(s, hyper), s), donate_argnums=0
     )
@@ -51,7 +52,7 @@ def alone(method: str, seconds: float) -> float:
     import jax.numpy as jnp
 
     from apart.settings import resolve
-    from apart.training.chunk import program
+    from apart.training.program import program
     from apart.training.state import hyper_of
 
     config, world = resolve("four_rooms", method, {})

@@ -25,8 +25,8 @@ HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
 FORMS = ("code_matrix", "gathered", "tuned")
 KINDS = {
-    "mlp 256,256": {"network": "mlp", "hidden": "256,256"},
-    "mlp 2300": {"network": "mlp", "hidden": "2300"},
+    "mlp 256,256": {"network": "mlp:256,256"},
+    "mlp 2300": {"network": "mlp:2300"},
     "cnn 32,64,128": {"network": "cnn", "observation": "pixels"},
 }
 OURS = """
@@ -34,7 +34,8 @@ import json
 from apart.running import threads
 threads.use(threads.cores())
 from apart.running.bench import Case, measure
-print(json.dumps(measure(Case("", "four_rooms", {method!r}, {options!r}), {seconds}, 1)))
+case = Case("", "four_rooms", {method!r}, {options!r}, {states!r})
+print(json.dumps(measure(case, {seconds}, 1)))
 """
 
 
@@ -45,8 +46,10 @@ def say(command: list[str]) -> dict[str, float]:
     return result
 
 
-def ours(a: argparse.Namespace, method: str, options: dict[str, str]) -> dict[str, float]:
-    code = OURS.format(method=method, options=options, seconds=a.seconds)
+def ours(
+    a: argparse.Namespace, method: str, options: dict[str, str], states: bool | None = None
+) -> dict[str, float]:
+    code = OURS.format(method=method, options=options, states=states, seconds=a.seconds)
     return say([sys.executable, "-c", code])
 
 
@@ -78,9 +81,9 @@ def networks(a: argparse.Namespace) -> None:
     for kind, options in KINDS.items():
         rounds = []
         for _ in range(a.rounds):
-            row = {"torch": theirs(a, options.get("hidden", "cnn"))}
+            row = {"torch": theirs(a, options["network"].removeprefix("mlp:"))}
             for rows in ("samples", "states"):
-                found = ours(a, "diayn", {**options, "network_rows": rows})
+                found = ours(a, "diayn", options, states=rows == "states")
                 row[rows] = 1e3 / found["ms_per_update"]
             rounds.append({name: round(speed, 2) for name, speed in row.items()})
         table[kind] = {

@@ -152,9 +152,8 @@ def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> 
         if not is_table:
             set_["q_rule"] = Q_RULES[set_.get("q_rule", config.q_rule)].with_samples
     kept = {name: value for name, value in set_.items() if name not in options}
-    named = {name: set_[name] for name in ("observation", "network") if name in set_}
-    chosen: dict[str, Any] = {**kept, **named}
-    return dataclasses.replace(config, **chosen)
+    kept["network"] = set_["network"]  # in full, whoever named it
+    return dataclasses.replace(config, **kept)
 
 
 def _usual_network(world: World) -> str:

@@ -69,7 +69,7 @@ def test_min_margin(maybe_jit):
 @both
 def test_min_counts(maybe_jit):
     # prior 1/2: (4 - 1) / (4 + 1 + .5), and the others against 4
-    got = maybe_jit(rewards.min_counts)(jnp.array([4.0, 1.0, 0.0]), 2.0)
+    got = maybe_jit(rewards.min_counts)(jnp.array([4.0, 1.0, 0.0]), 0.5)
     np.testing.assert_allclose(got, [3 / 5.5, -3 / 5.5, -4 / 4.5], rtol=1e-6)
     tie = maybe_jit(rewards.min_counts)(jnp.array([3.0, 3.0, 0.0]), 1.0)
     np.testing.assert_allclose(tie, [0.0, 0.0, -3 / 4], atol=1e-7)

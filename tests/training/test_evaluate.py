@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from apart.learner.episodes import Episodes
-from apart.training.collect import Dynamics, Drawn, by_table
+from apart.training.collect import Drawn, Dynamics, by_table
 from apart.training.evaluate import (
     evaluate_episodes,
     evaluate_table,

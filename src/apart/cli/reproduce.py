@@ -27,7 +27,8 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing, draw, judge."""
-    from apart.paper._reproduce import ENGINES, reproduce
+    from apart.paper._reproduce import reproduce
+    from apart.running.engines import ENGINES
 
     if parsed.all and parsed.ids:
         raise UserError(f"--all or ids ({', '.join(parsed.ids)}), not both")

@@ -14,7 +14,7 @@ from apart._version import __version__
 from apart.paper._spec import DETAILS, SKILLS, Experiment, Record, Results
 from apart.runs import files
 from apart.runs import folder as run_folder
-from apart.worlds.grid import World
+from apart.worlds.world import TableWorld, World
 
 _CURVE = ("env_steps", "n_effective")
 _MOST_ROWS = 80
@@ -59,6 +59,7 @@ def _moments(run: run_folder.Run) -> list[dict[str, Any]]:
 
 
 def _episodes(world: World, run: run_folder.Run) -> list[list[int]]:
+    assert isinstance(world, TableWorld)  # the paper has no others
     number = {(int(row), int(column)): n for n, (row, column) in enumerate(world.cells)}
     return [[number[cell] for cell in skill.trajectory] for skill in run.skills]
 

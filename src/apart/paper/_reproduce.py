@@ -15,7 +15,7 @@ from apart.running.progress import duration
 from apart.runs import files
 from apart.runs import folder as run_folder
 
-__all__ = ["ENGINES", "draw", "reproduce"]
+__all__ = ["draw", "reproduce"]
 
 
 def reproduce(

@@ -19,7 +19,7 @@ from apart.running import pool
 from apart.running.engines import Engine
 from apart.runs import files, plan
 from apart.runs import folder as run_folder
-from apart.worlds.grid import World
+from apart.worlds.world import World
 
 
 class Job(NamedTuple):

@@ -157,7 +157,7 @@ LEARNING_RATES = Experiment(
     ],
 )
 
-LAYER = {"discriminator_network": "mlp", "hidden": (2300,)}
+LAYER = {"network": "table/mlp:2300"}
 SECOND_LAYER = Experiment(
     "One-vs-all with a second layer of 2,300",
     SOURCE,

@@ -18,7 +18,7 @@ def picture(results: Results) -> draw.Figure:
     for axis, (world, method) in zip(axes, blocks, strict=True):
         record, colour = results.runs[f"{method} {world.name}"][0], draw.STYLES[method][0]
         paths = [[(int(r), int(c)) for r, c in world.cells[list(s)]] for s in record.skills]
-        maps.tiles(axis, world.text, paths, 10, points=3.2, colour=colour, end=colour)
+        maps.tiles(axis, world.places.backdrop, paths, 10, points=3.2, colour=colour, end=colour)
         found = f"{record.n_effective} of {record.n_available} last states"
         draw.title(axis, f"{METHODS[method]}, {world.name}: {found}", 11)
     made.suptitle(

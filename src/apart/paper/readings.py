@@ -24,7 +24,7 @@ OTHERS: dict[str, dict[str, object]] = {
     "16, initial Q ±0.2": {**BASE, "init_q": 0.2},
     "16, initial Q ±1": {**BASE, "init_q": 1.0},
     "16, bootstraps past the end": {**BASE, "bootstrap_last": True},
-    "16, state before the action": {**BASE, "reward_state": "current"},
+    "16, state before the action": {**BASE, "context": "current"},
     "16, target network (500)": {**BASE, "target_period": 500},
 }
 TOGETHER: dict[str, dict[str, object]] = {
@@ -147,7 +147,7 @@ EXPERIMENT = Experiment(
             for label, (method, *_) in ROWS.items()
         ),
         *(Condition(label, "tuned_vic", options={"init_q": q}) for label, q in TUNED.items()),
-        Condition(SHARPENED, "tuned_vic", options={"temperature_in_loss": False}),
+        Condition(SHARPENED, "tuned_vic", options={"discriminator": "one_vs_all_sharpened"}),
     ],
     draw=picture,
     claims=[

@@ -42,7 +42,7 @@ def picture(results: Results) -> draw.Figure:
     for axis, ((method, name), world, moment) in zip(axes, panels, strict=True):
         record = results.runs[f"{method} {world.name}"][0]
         seen = at_once(record, world.n_states, moment)
-        image = maps.values(axis, world.text, world.cells, seen, LogNorm(1, 100))
+        image = maps.values(axis, world.places.backdrop, world.cells, seen, LogNorm(1, 100))
         steps = record.details[moment]["env_steps"] / 1e6
         axis.set_title(f"{name}, {steps:.2g}M: {int((seen > 0).sum())} states", fontsize=8)
     bar = made.colorbar(image, cax=made.add_axes((0.935, 0.2, 0.012, 0.6)))

@@ -20,7 +20,7 @@ def skills_picture(run: run_folder.Run) -> Path:
     Skills carry their number; faint ones end in a state that an earlier one already has. Few skills
     get large tiles, many small ones; cells are square, whatever the shape of the map.
     """
-    rows: list[str] = run.config["map"]
+    rows = run.world.places.backdrop
     n, height, width = len(run.skills), len(rows), len(rows[0])
     cell = math.sqrt(min(max(100 / n, 0.35), 5.0) / (height * width))  # inches
     head = math.ceil(_HEAD / cell)
@@ -38,7 +38,7 @@ def skills_picture(run: run_folder.Run) -> Path:
     paths = [skill.trajectory for skill in run.skills]
     points = min(max(0.6 * 72 * cell, 4.0), 9.0)
     font = min(points + 3, 9.0)
-    maps.tiles(axis, "\n".join(rows), paths, across, head=head, points=points, font=font)
+    maps.tiles(axis, rows, paths, across, head=head, points=points, font=font)
     s = run.summary
     for text, at, size in (
         (f"{Path(s['world']).stem} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
@@ -60,7 +60,7 @@ def skills_picture(run: run_folder.Run) -> Path:
 def terminal_map(run: run_folder.Run) -> str:
     """The map in text: how many skills end in each cell (``·`` none, ``+`` ten or more)."""
     ends = Counter(skill.last_state for skill in run.skills)
-    solid = maps.walls("\n".join(run.config["map"]))
+    solid = maps.walls(run.world.places.backdrop)
     lines = [
         "".join("██" if wall else f"{_digit(ends[r, c])} " for c, wall in enumerate(row)).rstrip()
         for r, row in enumerate(solid)

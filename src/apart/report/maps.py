@@ -19,14 +19,14 @@ FAINT: Final = 0.3  # opacity of a skill that ends where an earlier one does
 Path = Sequence[tuple[int, int]]  # cells: row and column
 
 
-def walls(text: str) -> BoolArray:
+def walls(rows: Sequence[str]) -> BoolArray:
     """[rows, columns] where a map has walls."""
-    return np.array([[char == "#" for char in row] for row in text.split("\n")])
+    return np.array([[char == "#" for char in row] for row in rows])
 
 
-def values(axis: Axes, text: str, cells: IntArray, numbers: FloatArray, norm: Any) -> Any:
+def values(axis: Axes, rows: Sequence[str], cells: IntArray, numbers: FloatArray, norm: Any) -> Any:
     """The map, and on its ``cells`` [S, 2] the ``numbers`` [S] that are not 0, as colours."""
-    solid = walls(text)
+    solid = walls(rows)
     picture = np.full(solid.shape, np.nan)
     picture[tuple(cells.T)] = np.where(numbers > 0, numbers, np.nan)
     axis.imshow(solid, cmap="Greys", vmin=0, vmax=1.6)
@@ -47,7 +47,7 @@ def by_last_state(paths: Sequence[Path]) -> list[tuple[int, bool]]:
 
 def tiles(
     axis: Axes,
-    text: str,
+    backdrop: Sequence[str],
     paths: Sequence[Path],
     across: int,
     *,
@@ -64,7 +64,7 @@ def tiles(
 
     Args:
         axis: where; becomes bare, with cells as squares.
-        text: the map.
+        backdrop: the lines of the map.
         paths: cells of every skill's episode.
         across: tiles in a row.
         head: room above a tile, in cells.
@@ -76,7 +76,7 @@ def tiles(
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
-    solid = walls(text)
+    solid = walls(backdrop)
     height, width = solid.shape
     tall, wide = height + head, width + max(1, round(0.06 * width))
     rows = -(-len(paths) // across)

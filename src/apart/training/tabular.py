@@ -8,6 +8,7 @@ Large tables are touched in part: sampled rows, or the next block of a sweep.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import reduce
 from typing import NamedTuple
 
@@ -48,13 +49,17 @@ class Table(NamedTuple):
         return self.n_states * self.p.n_actions / self.p.config.batch
 
 
-def tabular(p: Pieces, next_state: Array, replay: Replay) -> Learner:
+Update = Callable[[Learnt, Hyper, Key, Array], Learnt]  # (..., rounds made with this one)
+
+
+def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None = None) -> Learner:
     """A learner over all states.
 
     Args:
         p: the method.
         next_state: [S, A, N].
         replay: where samples come from, if anything is learnt from them.
+        instead: of a whole update, to measure a part of it.
     """
     t = Table(p, next_state)
     # A learned discriminator and every Q but that of a sweep learn from sampled transitions.
@@ -84,7 +89,7 @@ def tabular(p: Pieces, next_state: Array, replay: Replay) -> Learner:
         replay=replay if samples else None,
         known=(lambda: model.init(*_cells(t).shape)) if p.rule.sweeps else None,
         remember=remember,
-        update=update,
+        update=instead or update,
     )
 
 

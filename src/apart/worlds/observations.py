@@ -20,7 +20,7 @@ import numpy as np
 
 from apart._errors import UserError
 from apart._lazy import jax, jnp
-from apart._types import Array, Image, IntArray, Obs, Sight
+from apart._types import Array, Image, Obs, Sight
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
@@ -51,7 +51,7 @@ def _is_table(world: World) -> bool:
 
 
 def _has_map(world: World) -> bool:
-    return isinstance(world, TableWorld) and world.cells is not None
+    return isinstance(world, TableWorld) and len(world.cells) > 0
 
 
 def _has_arrays(world: World) -> bool:
@@ -110,7 +110,7 @@ def _normalized(world: TableWorld, pixels_per_cell: int) -> Sight:
     """The image minus its mean over all states, times one number."""
     n, (rows, columns) = world.n_states, _shape(world)
     mean_agent: Pixels = np.zeros((rows, columns, 3), np.float32)
-    mean_agent[tuple(_cells(world).T)] = _AGENT_ON_FLOOR / n
+    mean_agent[tuple(world.cells.T)] = _AGENT_ON_FLOOR / n
     square = 2.0 * (1.0 - 1.0 / n)  # of an image minus the mean image, in cells
     return _drawn(world, pixels_per_cell, -mean_agent, math.sqrt(rows * columns / square))
 
@@ -119,17 +119,12 @@ def _shape(world: TableWorld) -> tuple[int, int]:
     return len(world.places.backdrop), len(world.places.backdrop[0])
 
 
-def _cells(world: TableWorld) -> IntArray:
-    assert world.cells is not None  # `fits`
-    return world.cells
-
-
 def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float) -> Sight:
     """States as ``scale`` times (still picture + agent)."""
     rows, columns = _shape(world)
 
     def images(states: Obs | None) -> Array:
-        at = jnp.asarray(_cells(world))[_numbers(world.n_states, states)]
+        at = jnp.asarray(world.cells)[_numbers(world.n_states, states)]
         there = (at[:, 0, None, None] == jnp.arange(rows)[:, None]) & (
             at[:, 1, None, None] == jnp.arange(columns)
         )

@@ -77,7 +77,7 @@ class TableWorld:
         probability: [S, A, N] of each of them; sums to 1 over N.
         start: the state in which every episode starts.
         distance: [S] least number of steps from the start.
-        cells: [S, 2] row and column of each state on the map, for worlds that have one.
+        cells: [S, 2] row and column of each state on the map; empty for worlds without one.
     """
 
     about: About
@@ -86,7 +86,7 @@ class TableWorld:
     probability: FloatArray
     start: int
     distance: IntArray
-    cells: IntArray | None = None
+    cells: IntArray
 
     @property
     def name(self) -> str:
