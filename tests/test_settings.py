@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import get_type_hints
 
 import pytest
+import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apart._config import SPECS, TYPES, Config
+from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
+from apart.cli import main
 from apart.methods import METHODS
-from apart.settings import CHOICES, resolve
+from apart.settings import choices, resolve
+from apart.training.program import lists_states
+from apart.worlds.grid import parse
 
 
 def test_the_papers_hyper_parameters_are_the_defaults():
@@ -23,10 +28,10 @@ def test_the_papers_hyper_parameters_are_the_defaults():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method_resolves_in_every_world(method):
-    for world in CHOICES["world"]:
+    for world in choices()["world"]:
         config, loaded = resolve(world, method, {})
         assert config.method == method
-        assert config.horizon == loaded.horizon
+        assert config.horizon == loaded.about.horizon
 
 
 def test_the_users_options_win_over_the_methods():
@@ -52,44 +57,41 @@ def test_the_users_options_win_over_the_methods():
         ({"steps": 0}, "--steps: 0 is outside 1"),
         ({"buffer": 10}, "smaller than the 40 transitions"),
         ({"skills": 100_000}, "GB of memory"),
-        ({"sweep": True}, "needs --share-transitions"),
+        ({"q_rule": "sweep_plain"}, "--q-rule sweep_plain takes no --dropout"),
         (
-            {"discriminator": "counts", "reward": "min_counts", "logit_decay": 0.1},
-            "--logit-decay does nothing",
+            {"discriminator": "counts", "reward": "min_counts", "discriminator_learning_rate": 0.1},
+            "--discriminator-learning-rate does nothing",
         ),
+        ({"prior": 5.0}, "--prior does nothing"),
         ({"inverse_temperature": 5.0}, "--inverse-temperature does nothing"),
-        ({"update_every": 20, "updates_per_episode": 2}, "set one of them"),
         ({"episodes_per_update": 2, "updates_per_episode": 2}, "one of them must be 1"),
-        ({"observation": "pixels"}, "--network table reads --observation one_hot, not pixels"),
-        ({"network": "cnn"}, "--network cnn reads --observation pixels or"),
+        ({"observation": "pixels"}, "it cannot read --observation pixels; try linear"),
+        ({"network": "cnn"}, "convolutions read images, not --observation one_hot"),
+        ({"network": "mlp/cnn"}, "convolutions read images, not --observation one_hot"),
         (
-            {"network": "mlp", "discriminator_network": "cnn"},
-            "--discriminator-network cnn reads --observation pixels or",
-        ),
-        (
-            {"observation": "pixels", "network": "cnn", "pixels_per_cell": 64},
+            {"observation": "pixels:64", "network": "cnn"},
             "seen as 640 x 640 pixels needs",
         ),
-        ({"observation": "pixels", "network": "cnn", "kernel": 4}, "--kernel: 4 is even; use 5"),
+        ({"observation": "pixels", "network": "cnn:32:4"}, "kernels of 4 are even; use 5"),
         ({"observation": "pixel", "network": "cnn"}, "unknown observation 'pixel'; did you mean"),
-        ({"network": "mlp", "q_rule": "plain"}, "--network mlp needs --q-rule adam"),
-        ({"network": "mlp", "hidden": ""}, "--hidden: '' is not a whole number"),
-        ({"network": "mlp", "hidden": (3, 0)}, "--hidden: 0 is outside 1"),
-        ({"network": "mlp", "hidden": 5}, "--hidden: 5 is not a list such as"),
-        ({"network": "mlp", "hidden": "3,x"}, "--hidden: 'x' is not a whole number"),
+        ({"observation": "arrays"}, "four_rooms is seen as one_hot or pixels or normalized_pixels"),
+        ({"observation": "one_hot:2"}, "--observation one_hot has no size"),
+        ({"observation": "pixels:x"}, "give 1 to 64 pixels a cell"),
+        ({"network": "mlp", "q_rule": "plain"}, "--network mlp:256,256 needs --q-rule adam"),
+        ({"network": "mlp:"}, "--network mlp:: '' is not a whole number"),
+        ({"network": "mlp:3,0"}, "0 is outside 1"),
+        ({"network": "mlp:3,x"}, "'x' is not a whole number"),
+        ({"network": "mlp:3:5"}, "mlp has no such sizes"),
+        ({"network": "table:3"}, "table has no such sizes"),
+        ({"network": "mpl:3"}, "unknown network 'mpl'; did you mean 'mlp'"),
+        ({"network": "mlp/mlp/mlp"}, "at most two"),
         ({"network": ["mlp"]}, "--network: ['mlp'] is not a name"),
-        ({"hidden": (3,)}, "--hidden does nothing"),
-        ({"channels": (3,), "network": "mlp"}, "--channels does nothing"),
-        ({"pixels_per_cell": 2}, "--pixels-per-cell does nothing"),
         (
-            {"share_transitions": True, "dropout": False, "sweep": True, "network_rows": "samples"},
-            "needs --network-rows states",
-        ),
-        (
-            {"discriminator": "counts", "reward": "min_counts", "network": "cnn"}
+            {"discriminator": "counts", "reward": "min_counts", "network": "table"}
             | {"observation": "pixels"},
-            "--discriminator counts is a table of states and cannot see pixels",
+            "a table (of Q) holds a number for each state",
         ),
+        *(({name: 1}, f"option '{name}' is gone; now: {now}") for name, now in MOVED.items()),
     ],
 )
 def test_wrong_options_say_what_is_wrong(options, message):
@@ -103,27 +105,62 @@ def test_networks_bring_the_rates_of_the_paper_unless_the_user_says_otherwise():
     pixels = {"observation": "pixels", "network": "cnn"}
     config, _ = resolve("four_rooms", "apart", pixels)
     assert (config.learning_rate, config.discriminator_learning_rate) == (1e-5, 3e-4)
-    assert (config.channels, config.kernel, config.discriminator_network) == (
-        (32, 64, 128),
-        5,
-        "cnn",
-    )
+    assert config.network == "cnn:32,64,128:5"
     config, _ = resolve("four_rooms", "apart_logits", {**pixels, "learning_rate": 0.1})
-    assert (config.learning_rate, config.q_rule, config.sweep) == (0.1, "adam", True)
-    config, _ = resolve("four_rooms", "ova_art", {"discriminator_network": "mlp", "hidden": "2300"})
-    assert (config.network, config.discriminator_network, config.hidden) == (
-        "table",
-        "mlp",
-        (2300,),
-    )
-    assert config.learning_rate == 2e-3
+    assert (config.learning_rate, config.q_rule) == (0.1, "sweep_adam")
+    config, _ = resolve("four_rooms", "ova_art", {"network": "table/mlp:2300"})
+    assert (config.network, config.learning_rate) == ("table/mlp:2300", 2e-3)
+    config, _ = resolve("four_rooms", "apart_plus", {"network": "mlp:8"})  # counts are a table
+    assert (config.network, config.q_rule) == ("mlp:8/table", "sweep_adam")
 
 
 def test_networks_see_what_is_fewer_states_or_samples():
-    for batch, rows in ((640, "states"), (10, "samples")):
-        options = {"network": "mlp", "batch": batch}
-        assert resolve("four_rooms", "diayn", options)[0].network_rows == rows
-    assert resolve("four_rooms", "apart", {"batch": 10})[0].network_rows == "states"
+    for options, states in (
+        ({"network": "mlp", "batch": 640}, True),
+        ({"network": "mlp", "batch": 10}, False),
+        ({"batch": 10}, True),
+    ):
+        config, world = resolve("four_rooms", "diayn", options)
+        assert lists_states(world, config) == states
+    config, slippery = resolve("four_rooms", "diayn", {"network": "mlp"}, slip=0.1)
+    assert not lists_states(slippery, config)
+
+
+def test_worlds_that_are_no_tables_get_what_they_can_use():
+    world = twins.jax_grid(parse("S..\n...", "twin"))
+    config, _ = resolve(world, "apart_logits", {})
+    assert (config.observation, config.network, config.q_rule) == (
+        "arrays",
+        "mlp:256,256",
+        "shared_adam",
+    )
+    assert config.learning_rate == 2e-4
+    for method, options, message in (
+        ("apart_plus", {}, "goes over the states of a table, and those of twin cannot be listed"),
+        ("diayn", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
+        ("diayn", {"network": "table"}, "a table (of Q) holds a number for each state"),
+        ("diayn", {"observation": "one_hot"}, "twin is seen as arrays"),
+        ("diayn", {"network": "cnn"}, "convolutions read images"),
+    ):
+        with pytest.raises(UserError, match=message.replace("(", r"\(").replace(")", r"\)")):
+            resolve(world, method, options)
+    with pytest.raises(UserError, match="twin is given as it is"):
+        resolve(world, "diayn", {}, slip=0.1)
+
+
+def test_there_are_few_options_each_in_a_group_and_typed_for_editors():
+    assert len(SPECS) <= 30
+    assert all(spec.group for spec in SPECS.values())
+    hints = get_type_hints(Options)
+    assert hints == {name: kind for name, kind in TYPES.items() if name != "method"}
+    assert not set(MOVED) & set(SPECS)
+
+
+def test_removed_flags_name_what_does_their_work_now(capsys):
+    for name, now in MOVED.items():
+        assert main(["train", "four_rooms", f"{flag(name)}=1"]) == 2
+        printed = capsys.readouterr().err
+        assert now in printed or "did you mean" in printed
 
 
 def test_an_unknown_method_suggests_the_nearest():
@@ -138,7 +175,7 @@ values = st.one_of(
 
 @given(st.dictionaries(st.sampled_from(sorted(SPECS)), values, max_size=3))
 def test_any_values_give_a_valid_config_or_one_line_of_error(options):
-    options = {k: v for k, v in options.items() if k not in ("world", "method")}
+    options = {k: v for k, v in options.items() if k != "method"}
     try:
         config, _ = resolve("four_rooms", "diayn", options)
     except UserError as error:
@@ -148,7 +185,7 @@ def test_any_values_give_a_valid_config_or_one_line_of_error(options):
             assert type(getattr(config, name)) is kind
 
 
-def test_update_every_ties_updates_to_steps():
+def test_some_methods_tie_updates_to_steps():
     for world, updates in (("four_rooms", 2), ("perfect_maze", 10), ("classic_rooms", 1)):
         assert resolve(world, "apart_plus", {})[0].updates_per_episode == updates
 
@@ -156,10 +193,18 @@ def test_update_every_ties_updates_to_steps():
 def test_the_fingerprint_tells_configs_apart():
     config = Config()
     for name, kind in TYPES.items():
-        other = not getattr(config, name) if kind is bool else (7,) if kind is tuple else kind(7)
+        other = not getattr(config, name) if kind is bool else kind(7)
         if other != getattr(config, name):
             changed = dataclasses.replace(config, **{name: other})
             assert changed.fingerprint() != config.fingerprint(), name
+
+
+def test_an_option_added_later_changes_no_fingerprint():
+    later = dataclasses.make_dataclass(
+        "Later", [("extra", int, dataclasses.field(default=3))], bases=(Config,), frozen=True
+    )
+    assert later(skills=7).differing() == {"skills": 7}
+    assert later(skills=7).fingerprint() == Config(skills=7).fingerprint()
 
 
 def test_rounds_make_at_least_the_steps_asked_for():

@@ -127,7 +127,7 @@ class Config:
     def differing(self) -> dict[str, Any]:
         """The fields that are not at their defaults: an option added later changes nothing."""
         found = dataclasses.asdict(self)
-        return {name: value for name, value in found.items() if value != getattr(Config, name)}
+        return {name: value for name, value in found.items() if value != getattr(type(self), name)}
 
     def fingerprint(self) -> str:
         """SHA-256 of what differs from the defaults, in a canonical form."""

@@ -35,4 +35,4 @@ def unknown(kind: str, name: str, choices: Iterable[str]) -> UserError:
     """The error for a ``name`` that is none of ``choices``, with the nearest valid one."""
     names = sorted(choices)
     hint = nearest(name, names) or f"; choose from {', '.join(names)}"
-    return UserError(f"unknown {kind} '{name}'{hint}")
+    return UserError(f"unknown {kind} {name!r}{hint}")

@@ -28,7 +28,7 @@ def test_a_picture_and_a_map_in_text(run):
     assert path.name == "skills.png"
     assert path.read_bytes().startswith(b"\x89PNG")
     lines = terminal_map(run).split("\n")
-    rows = run.config["map"]
+    rows = run.world.places.backdrop
     assert [line.count("██") for line in lines] == [row.count("#") for row in rows]
     assert "██" in "".join(lines)
     counts = [int(char) for char in "".join(lines) if char.isdigit()]
@@ -49,7 +49,7 @@ def test_any_number_of_skills_on_any_map_fits_the_page(run, n, shape):
         run_folder.Skill(k, [(0, 0), (k % height, k % width)], (k % height, k % width), 0.5)
         for k in range(n)
     ]
-    some = dataclasses.replace(run, config={**run.config, "map": rows})
+    some = dataclasses.replace(run, spec={**run.spec, "map": rows})
     some.__dict__["skills"] = skills  # as if read from the folder
     picture = imread(skills_picture(some))[..., :3]
     tall, wide, _ = picture.shape

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apart.report import draw, maps
 from apart.worlds import grid
 
-MAP = "S.#\n..."
+MAP = ("S.#", "...")
 cells = st.tuples(st.integers(0, 1), st.integers(0, 2))
 
 
@@ -46,9 +46,9 @@ def test_every_skill_has_its_tile_and_all_tiles_are_in_the_picture(across):
 def test_numbers_stand_on_their_states():
     from matplotlib.colors import LogNorm
 
-    world = grid.parse(MAP)
+    world = grid.parse("\n".join(MAP))
     _, (axis,) = draw.figure()
     numbers = np.arange(world.n_states, dtype=float)
-    image = maps.values(axis, world.text, world.cells, numbers, LogNorm(1, 10))
+    image = maps.values(axis, world.places.backdrop, world.cells, numbers, LogNorm(1, 10))
     shown = np.ma.filled(image.get_array(), np.nan)
     np.testing.assert_array_equal(shown, [[np.nan, 1.0, np.nan], [2.0, 3.0, 4.0]])

@@ -7,6 +7,7 @@ our own. A module here with ``add`` is a command; it adds its parser and says wh
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -40,6 +41,9 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0, 2 (input), 3 (not finite), or 128 + signal."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may know only ASCII
+            stream.reconfigure(errors="replace")
     try:
         return _run(words)
     except UserError as error:

@@ -174,9 +174,9 @@ _MISSHAPEN: Final = (
 
 
 def rows_of(log: bytes) -> list[dict[str, float]]:
-    """The rows of a metrics.csv."""
+    """The rows of a metrics.csv; what nobody knows is not a number."""
     return [
-        {name: float(value) for name, value in row.items()}
+        {name: float(value or "nan") for name, value in row.items()}
         for row in csv.DictReader(log.decode("utf-8").splitlines())
     ]
 

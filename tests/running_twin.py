@@ -1,0 +1,34 @@
+"""Trains or resumes a twin in a process of its own, so that it can be killed: kind, folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import twins
+
+import apart
+from apart.running import run as host
+from apart.worlds.grid import parse
+
+OPTIONS = {"steps": 2400, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 96}
+OPTIONS |= {"buffer": 600, "method": "diayn", "network": "linear", "seed": 5}
+TABLE = parse("S..\n.#.\n...", "ring")
+KINDS = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}
+
+
+def main(kind, folder):
+    twins.register()
+    host._SLICE_SECONDS, host._SAVE_SECONDS, host._SAVE_SHARE = 0.0, 0.0, 1e9
+
+    def tell(progress):
+        print(progress.env_steps, flush=True)
+
+    if (Path(folder) / "config.json").exists():
+        apart.resume(folder, listener=tell, warn=print)
+    else:
+        apart.train(KINDS[kind](TABLE), out=folder, listener=tell, **OPTIONS)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
