@@ -1,10 +1,13 @@
-"""APART in PyTorch, three times: as most people would write it, with less work, tuned by hand.
+"""APART in PyTorch, three times: as most people would write it, with less work, tuned by hand;
+and DIAYN with networks.
 
     code_matrix  Python loop over steps, nn.Linear on one-hots, all L pairs through the code matrix
     gathered     the same, but only the K - 1 pairs of the sampled skill are gathered
     tuned        tables instead of one-hots (sparse reads), no torch call per environment step
+    cnn          DIAYN with the paper's CNN
+    256,256      DIAYN with an MLP of so many hidden units
 
-All do the same work per update as `apart` does: one episode of 40 steps, one batch of 640, one
+All do the same work per update as this package does: one episode of 40 steps, one batch of 640, one
 Adam step for Q and one for the discriminator. Needs torch 2.13.0 (`pip install -e .[torch]`).
 """
 
@@ -18,6 +21,7 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from apart.report.maps import walls
 from torch import nn
 
 from apart.worlds import grid
@@ -144,6 +148,73 @@ class Tuned(Naive):
         self.adam.step()
 
 
+def mlp(n_in: int, hidden: tuple[int, ...], n_out: int) -> nn.Module:
+    layers: list[nn.Module] = []
+    for units in hidden:
+        layers += [nn.Linear(n_in, units), nn.ReLU()]
+        n_in = units
+    return nn.Sequential(*layers, nn.Linear(n_in, n_out, bias=False))
+
+
+def cnn(side: int, n_out: int) -> nn.Module:
+    layers: list[nn.Module] = []
+    channels = 3
+    for units in (32, 64, 128):
+        layers += [nn.Conv2d(channels, units, 5, padding=2), nn.ReLU()]
+        channels = units
+    last = nn.Linear(side * side * channels, n_out, bias=False)
+    return nn.Sequential(*layers, nn.Flatten(), last)
+
+
+class Networks:
+    """DIAYN with neural networks, sample by sample; the network is asked at every step."""
+
+    def __init__(self, world: grid.World, kind: str) -> None:
+        self.world = world
+        if kind == "cnn":
+            solid = walls(world.text)
+            still = np.stack([np.zeros_like(solid), ~solid, solid]).astype(np.float32)
+            images = np.repeat(still[None], world.n_states, 0)
+            for state, (row, column) in enumerate(world.cells):
+                images[state, :, row, column] = (1, 0, 0)
+            self.seen = torch.from_numpy(images)
+            self.q, self.disc = cnn(10, 5 * K), cnn(10, K)
+        else:
+            hidden = tuple(int(word) for word in kind.split(","))
+            self.seen = torch.eye(world.n_states)
+            self.q, self.disc = (mlp(world.n_states, hidden, n) for n in (5 * K, K))
+        self.q_adam = torch.optim.Adam(self.q.parameters(), lr=1e-5, fused=True)
+        self.disc_adam = torch.optim.Adam(self.disc.parameters(), lr=3e-4, fused=True)
+        self.replay, self.rng = Replay(), np.random.default_rng(0)
+
+    def episode(self) -> None:
+        state, skill = self.world.start, int(self.rng.integers(K))
+        for t in range(1, T + 1):
+            with torch.no_grad():
+                values = self.q(self.seen[state : state + 1]).view(5, K)[:, skill]
+            explores = self.rng.random() < EPSILON
+            action = int(self.rng.integers(5)) if explores else int(values.argmax())
+            after = int(self.world.next_state[state, action])
+            self.replay.add((state, action, after, t, skill))
+            state = after
+
+    def update(self) -> None:
+        s, a, after, t, z = self.replay.sample(self.rng).T
+        each = torch.arange(BATCH)
+        log_posterior = torch.log_softmax(self.disc(self.seen[after]), 1)[each, z]
+        with torch.no_grad():
+            best = self.q(self.seen[after]).view(-1, 5, K)[each, :, z].max(1).values
+            target = log_posterior + float(np.log(K)) + GAMMA * (t < T) * best
+        value = self.q(self.seen[s]).view(-1, 5, K)[each, a, z]
+        for optimiser, loss in (
+            (self.disc_adam, -log_posterior.mean()),
+            (self.q_adam, nn.functional.mse_loss(value, target.detach())),
+        ):
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+
+
 class Learning(Protocol):
     def episode(self) -> None: ...
     def update(self) -> None: ...
@@ -162,17 +233,12 @@ def updates_per_second(learner: Learning, seconds: float) -> float:
     return n / (time.perf_counter() - began)
 
 
-def measure(form: str, seconds: float) -> float:
-    """Environment steps per second."""
-    torch.manual_seed(0)
-    learner = (Tuned if form == "tuned" else Naive)(grid.load("four_rooms"), form)
-    return T * updates_per_second(learner, seconds)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--form", default="gathered", choices=["code_matrix", "gathered", "tuned"])
+    parser.add_argument("--form", default="gathered", help="one of the above")
     parser.add_argument("--seconds", type=float, default=5.0)
     arguments = parser.parse_args()
-    speed = measure(arguments.form, arguments.seconds)
-    print(json.dumps({"form": arguments.form, "env_steps_per_second": speed}))
+    torch.manual_seed(0)
+    kind = {"code_matrix": Naive, "gathered": Naive, "tuned": Tuned}.get(arguments.form, Networks)
+    learner = kind(grid.load("four_rooms"), arguments.form)
+    print(json.dumps({"updates_per_second": updates_per_second(learner, arguments.seconds)}))

@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.learner import stores
 from apart.learner.adam import Fitted
-from apart.learner.approximators import NETWORKS
+from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.state import hyper_of
@@ -145,10 +144,10 @@ class _State(NamedTuple):
 
 
 def test_linear_on_one_hot_is_the_table():
-    linear, table = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
+    linear, plain = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
     scale = jnp.float32(0.1)
     params = linear.logits.init(jax.random.key(0), scale)
-    shape = table.logits.init(jax.random.key(0), scale).shape
+    shape = plain.logits.init(jax.random.key(0), scale).shape
     assert params.hidden == ()
     rows, pull = linear.logits.read(params, None)
     np.testing.assert_array_equal(rows, params.last.reshape(shape))
@@ -228,9 +227,9 @@ def test_normalized_images_have_no_mean_and_unit_mean_square():
 
 
 def test_a_table_reads_rows_and_gives_gradients_back():
-    table = stores.table(4, (2,))
-    params = table.init(jax.random.key(0), jnp.float32(1.0))
-    rows, pull = table.read(params, jnp.array([2, 2, 0]))
+    small = table(4, (2,))
+    params = small.init(jax.random.key(0), jnp.float32(1.0))
+    rows, pull = small.read(params, jnp.array([2, 2, 0]))
     np.testing.assert_array_equal(rows, params[jnp.array([2, 2, 0])])
     gradient = pull(jnp.ones((3, 2)))
     np.testing.assert_array_equal(gradient[:, 0], [1, 0, 2, 0])
