@@ -15,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 os.environ.setdefault("PJRT_NPROC", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # also where there is a GPU
+os.environ.setdefault("PYTHONUTF8", "1")  # of commands, whatever the locale
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 

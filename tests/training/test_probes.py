@@ -62,8 +62,8 @@ def test_both_ways_to_collect_give_the_same_episodes():
         options = {"network": "mlp", "network_rows": rows, "epsilon": 0.3, "skills": 9}
         config, world = resolve(SQUARE, "diayn", {**options, "episodes_per_update": 7})
         parts, hyper = Parts(world, config), hyper_of(config)
-        params = parts.init(0, hyper).q.params
-        episodes.append(parts.collect(params, hyper.epsilon, jax.random.key(4)))
+        params = jax.jit(parts.init)(0, hyper).q.params
+        episodes.append(jax.jit(parts.collect)(params, hyper.epsilon, jax.random.key(4)))
     np.testing.assert_array_equal(*episodes)
 
 
@@ -72,9 +72,10 @@ def test_rows_read_in_pieces_are_all_rows():
         SQUARE, "diayn", {"network": "mlp", "network_rows": "samples", "batch": 3}
     )
     parts, hyper = Parts(world, config), hyper_of(config)
-    store, params = parts.learner.q, parts.init(0, hyper).q.params
-    whole, _ = store.read(params, None)
-    np.testing.assert_allclose(parts.learner.all_rows(store, params), whole, atol=1e-6)
+    store, params = parts.learner.q, jax.jit(parts.init)(0, hyper).q.params
+    whole = jax.jit(lambda p: store.read(p, None)[0])(params)
+    pieces = jax.jit(lambda p: parts.learner.all_rows(store, p))(params)
+    np.testing.assert_allclose(pieces, whole, atol=1e-6)
 
 
 def test_the_sweep_by_blocks_learns_like_the_dense_one():
@@ -93,9 +94,9 @@ def test_a_round_of_blocks_without_bootstrap_is_one_dense_sweep():
             SQUARE, "apart_plus", {**options, "batch": batch, "updates_per_episode": updates}
         )
         parts, hyper = Parts(world, config), hyper_of(config)
-        state = jax.jit(parts.iterate)(parts.init(0, hyper), hyper)
-        ends.append(np.asarray(state.q.params))
-    assert not np.array_equal(ends[0], parts.init(0, hyper).q.params)
+        begun = jax.jit(parts.init)(0, hyper)
+        ends.append(np.asarray(jax.jit(parts.iterate)(begun, hyper).q.params))
+    assert not np.array_equal(ends[0], begun.q.params)
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-5, atol=1e-7)
 
 
@@ -174,7 +175,7 @@ def test_keys_are_not_reused():
     config, world = resolve(SQUARE, "apart", {"skills": 5, "horizon": 4})
     parts, hyper = Parts(world, config), hyper_of(config)
     with jax.debug_key_reuse(True):
-        jax.jit(parts.iterate)(parts.init(0, hyper), hyper)
+        jax.jit(parts.iterate)(jax.jit(parts.init)(0, hyper), hyper)
 
 
 @pytest.mark.parametrize(("method", "logits"), [("apart", "f32[85,10,19]"), ("vic", "f32[85,20]")])
