@@ -186,6 +186,7 @@ def test_seeds_get_folders_and_the_same_bits_as_alone(corridor, tmp_path):
 
 @pytest.mark.xfail(reason="the map of last states is printed as it is", strict=True)
 def test_a_terminal_that_knows_only_ascii_gets_its_result(corridor, tmp_path):
+    corridor.write_text("S..#..\n......\n")  # a wall, and cells without a skill
     around = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     words = ["train", corridor, *TINY, "--out", tmp_path / "run"]
     result = run_cli(*words, env={**os.environ, **around})
