@@ -148,7 +148,7 @@ def test_the_pool_survives_what_children_do():
     assert str(error) == "seed-0: numbers"
 
 
-def sleeper(mark, before=""):
+def sleeper(mark, before="pass"):
     """A child that leaves a file if nobody stops it."""
     return child(
         f"import pathlib, time; {before}; time.sleep(60); pathlib.Path({str(mark)!r}).touch()"
