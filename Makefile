@@ -24,9 +24,10 @@ bench-torch: $(VENV)/.dev
 	$(BIN)/pip install --quiet -e '.[torch]'
 	$(BIN)/python benchmarks/versus_torch.py
 
-# The tests of docs/safety.md with all their cases.
+# All tests on programs that are optimised as they are for users, those of docs/safety.md with all
+# their cases.
 nightly: $(VENV)/.dev
-	APART_NIGHTLY=1 $(BIN)/pytest -n auto tests/runs tests/test_wrong.py
+	APART_NIGHTLY=1 $(BIN)/pytest -n auto
 
 # Kill -9 a thousand times and compare the endings (an hour or more).
 torture: $(VENV)/.installed

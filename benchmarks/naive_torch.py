@@ -21,6 +21,7 @@ from typing import Protocol
 
 import numpy as np
 import torch
+from apart.report.maps import walls
 from torch import nn
 
 from apart.report.maps import walls

@@ -1,6 +1,9 @@
 """Tests run on one CPU thread: the programs are tiny and the bits do not depend on it.
 
 What one process compiled, the others need not compile again: all share a cache for this session.
+Most of the time goes into machine code that runs for a moment. So LLVM does not optimise it, which
+takes half the time and changes no more than the last bits, as another CPU would; what is about the
+bits of real programs (`as_users_run`) and all of `make nightly` is optimised.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import tempfile
 from pathlib import Path
 
 os.environ.setdefault("PJRT_NPROC", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")  # also where there is a GPU
+os.environ.setdefault("PYTHONUTF8", "1")  # of commands, whatever the locale
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -19,6 +24,10 @@ import pytest
 from hypothesis import settings
 
 NIGHTLY = bool(os.environ.get("APART_NIGHTLY"))  # `make nightly`: the same tests, more cases
+FLAGS = os.environ.get("APART_USERS_XLA_FLAGS", os.environ.get("XLA_FLAGS", ""))
+os.environ["APART_USERS_XLA_FLAGS"] = FLAGS  # for workers, which inherit the other one
+if not NIGHTLY:
+    os.environ["XLA_FLAGS"] = f"--xla_backend_optimization_level=0 {FLAGS}".strip()
 
 settings.register_profile("apart", deadline=None, max_examples=60)
 settings.load_profile("apart")
@@ -29,13 +38,19 @@ def pytest_configure(config):
     if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
         config.compiled = tempfile.mkdtemp(prefix="apart-compiled-")
         os.environ["JAX_COMPILATION_CACHE_DIR"] = config.compiled
-        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0.2"
+        os.environ["JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"] = "0"
 
 
 def pytest_unconfigure(config):
     """Who made it removes it."""
     if hasattr(config, "compiled"):
         shutil.rmtree(config.compiled, ignore_errors=True)
+
+
+def as_users_run():
+    """The environment of a process that compiles as it does for users, with threads of its own."""
+    around = {k: v for k, v in os.environ.items() if k not in ("PJRT_NPROC", "XLA_FLAGS")}
+    return {**around, "XLA_FLAGS": FLAGS} if FLAGS else around
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ import resource
 import signal
 import subprocess
 import sys
+from functools import cache
 
 import pytest
+from conftest import as_users_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -140,17 +142,29 @@ def run_cli(*words, **kwargs):
     return subprocess.run(command, capture_output=True, text=True, check=False, **kwargs)
 
 
-def test_errors_and_help_do_not_wait_for_jax(tmp_path):
-    for words in (["--help"], ["list"], ["train", "nowhere"]):
-        assert min(timed(words, tmp_path) for _ in range(3)) < 0.7  # 0.2 s; with JAX over 1 s
+@pytest.mark.parametrize("words", [["--help"], ["list"], ["train", "nowhere"]], ids=" ".join)
+def test_errors_and_help_do_not_wait_for_jax(words, tmp_path):
+    """0.2 s of the processor; with JAX over 1 s. How long that is depends on the machine."""
+    result = run_cli(*words, cwd=tmp_path, env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"})
+    assert "Traceback" not in result.stderr
+    lines = [line.split("|") for line in result.stderr.split("\n") if line.count("|") == 2]
+    imported = {name.strip().split(".")[0] for _, _, name in lines}
+    assert "apart" in imported
+    assert imported.isdisjoint({"jax", "jaxlib", "optax", "scipy", "matplotlib", "ray"})
+    assert min(seconds_of(["-m", "apart", *words]) for _ in range(3)) < 0.6 * jax_seconds()
 
 
-def timed(words, folder):
+@cache
+def jax_seconds():
+    """What it takes here to start Python with JAX."""
+    return min(seconds_of(["-c", "import jax"]) for _ in range(3))
+
+
+def seconds_of(words):
     """Seconds of processor time: other processes do not matter."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    result = run_cli(*words, cwd=folder)
+    subprocess.run([sys.executable, *words], capture_output=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert "Traceback" not in result.stderr
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
@@ -170,6 +184,16 @@ def test_seeds_get_folders_and_the_same_bits_as_alone(corridor, tmp_path):
     assert bits(together / "seed-6") != bits(together / "seed-7")
 
 
+@pytest.mark.xfail(reason="the map of last states is printed as it is", strict=True)
+def test_a_terminal_that_knows_only_ascii_gets_its_result(corridor, tmp_path):
+    corridor.write_text("S..#..\n......\n")  # a wall, and cells without a skill
+    around = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    words = ["train", corridor, *TINY, "--out", tmp_path / "run"]
+    result = run_cli(*words, env={**os.environ, **around})
+    assert result.returncode == 0, result.stderr
+    assert "last states" in result.stdout
+
+
 def bits(folder):
     """What must not differ between two runs of a seed: arrays by checksum, metrics, skills."""
     manifest = json.loads(next((folder / "checkpoints").glob("*.json")).read_text())
@@ -182,8 +206,7 @@ def bits(folder):
 def test_the_number_of_threads_does_not_touch_the_bits(method, tmp_path):
     words = ["train", "four_rooms", "--method", method, "--steps", 4000, "--no-draw", "--threads"]
     for n in (1, 2):
-        environment = {k: v for k, v in os.environ.items() if k != "PJRT_NPROC"}
-        result = run_cli(*words, n, "--out", tmp_path / str(n), env=environment)
+        result = run_cli(*words, n, "--out", tmp_path / str(n), env=as_users_run())
         assert result.returncode == 0, result.stderr
     assert bits(tmp_path / "1") == bits(tmp_path / "2")
 
@@ -197,7 +220,7 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline().startswith(b"{")
         process.send_signal(number)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=600)
     assert process.returncode == code
     assert b"saved" in errors
     assert b"Traceback" not in errors

@@ -9,9 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.learner import stores
 from apart.learner.adam import Fitted
-from apart.learner.approximators import NETWORKS
+from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.state import hyper_of
@@ -40,7 +39,8 @@ def test_a_product_of_frequencies_is_a_convolution_and_so_are_its_gradients(heig
         out = convolve(pixels, weight, (height, width)).swapaxes(0, 1).reshape(probe.shape)
         return (out * probe).sum(), out
 
-    expected, found = (jax.grad(f, (0, 1), has_aux=True)(images, weight) for f in (plain, ours))
+    gradients = [jax.jit(jax.grad(f, (0, 1), has_aux=True)) for f in (plain, ours)]
+    expected, found = (of(images, weight) for of in gradients)
     for a, b in zip(jax.tree.leaves(expected), jax.tree.leaves(found), strict=True):
         np.testing.assert_allclose(b, a, atol=2e-5 * float(jnp.abs(a).max()))
 
@@ -66,15 +66,20 @@ def learner_of(method, options, world="four_rooms"):
     return Learner(loaded, config), hyper_of(config), loaded
 
 
+def begun(learner, hyper):
+    """Discriminator and Q; compiled at once, as one by one the operations take seconds."""
+    return jax.jit(learner.init)(jax.random.key(1), jax.random.key(2), hyper)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_network_starts_with_the_spread_of_a_table(case):
     learner, hyper, _ = learner_of("diayn", {**CASES[case], "skills": 40})
-    discriminator, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
+    discriminator, q = begun(learner, hyper)
     for store, fitted, scale in (
         (learner.q, q, hyper.init_q),
         (learner.logits, discriminator, hyper.init_logits),
     ):
-        rows, _ = store.read(fitted.params, None)
+        rows = jax.jit(lambda params, store=store: store.read(params, None)[0])(fitted.params)
         spread = float(jnp.sqrt(jnp.square(rows).mean()))
         assert 0.4 < spread / (float(scale) / np.sqrt(3)) < 1.8
 
@@ -83,16 +88,26 @@ def test_a_network_starts_with_the_spread_of_a_table(case):
 def test_all_states_some_states_and_their_gradients_agree(case):
     """Reading states one by one gives rows and gradients of reading them all."""
     learner, hyper, _ = learner_of("diayn", CASES[case])
-    _, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
-    rows, pull = learner.q.read(q.params, None)
+    _, q = begun(learner, hyper)
     some = jnp.array([3, 70, 3])
-    part, pull_part = learner.q.read(q.params, some)
+
+    @jax.jit
+    def of_all(params, probe):
+        rows, pull = learner.q.read(params, None)
+        return rows, pull(jnp.zeros_like(rows).at[some].add(probe))
+
+    @jax.jit
+    def of_some(params, probe):
+        rows, pull = learner.q.read(params, some)
+        return rows, pull(probe)
+
+    probe = jax.random.normal(jax.random.key(3), (3, 5, 6))
+    (rows, gradient), (part, gradient_of_part) = of_all(q.params, probe), of_some(q.params, probe)
     np.testing.assert_allclose(part, rows[some], atol=1e-6)
-    probe = jax.random.normal(jax.random.key(3), part.shape)
-    whole = jnp.zeros_like(rows).at[some].add(probe)
-    for a, b in zip(jax.tree.leaves(pull(whole)), jax.tree.leaves(pull_part(probe)), strict=True):
+    leaves = zip(jax.tree.leaves(gradient), jax.tree.leaves(gradient_of_part), strict=True)
+    for a, b in leaves:
         np.testing.assert_allclose(a, b, atol=1e-4 * max(float(jnp.abs(a).max()), 1e-3))
-    larger, _ = learner.q.read(learner.q.times(q.params, jnp.float32(3.0)), None)
+    larger, _ = of_all(learner.q.times(q.params, jnp.float32(3.0)), probe)
     np.testing.assert_allclose(larger, 3.0 * rows, rtol=1e-4, atol=1e-6)
 
 
@@ -114,7 +129,7 @@ def gradients(method, case, rows):
     options = {**case, "network_rows": rows}
     options |= {"sweep": False} if method == "apart_logits" else {}
     learner, hyper, world = learner_of(method, options)
-    discriminator, q = learner.init(jax.random.key(1), jax.random.key(2), hyper)
+    discriminator, q = begun(learner, hyper)
     draw = np.random.default_rng(0)
     n = learner.config.batch
     batch = learner.unpack(
@@ -145,10 +160,10 @@ class _State(NamedTuple):
 
 
 def test_linear_on_one_hot_is_the_table():
-    linear, table = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
+    linear, plain = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
     scale = jnp.float32(0.1)
     params = linear.logits.init(jax.random.key(0), scale)
-    shape = table.logits.init(jax.random.key(0), scale).shape
+    shape = plain.logits.init(jax.random.key(0), scale).shape
     assert params.hidden == ()
     rows, pull = linear.logits.read(params, None)
     np.testing.assert_array_equal(rows, params.last.reshape(shape))
@@ -163,7 +178,7 @@ def test_an_mlp_is_products_of_what_is_seen(observation, states):
     """The rows of a weight that stand for the product with one-hot states, against the product."""
     options = {"network": "mlp", "hidden": (30, 20), "observation": observation}
     learner, hyper, world = learner_of("diayn", options)
-    params = learner.q.init(jax.random.key(1), hyper.init_q)
+    params = jax.jit(learner.q.init)(jax.random.key(1), hyper.init_q)
     chosen = None if states is None else jnp.array(states)
     seen = OBSERVATIONS[observation].sight(world, 1).images(chosen)
 
@@ -173,14 +188,20 @@ def test_an_mlp_is_products_of_what_is_seen(observation, states):
             x = jnp.maximum(x @ layer.weight + layer.bias, 0.0)
         return (x @ weights.last).reshape(-1, 5, 6)
 
-    expected, pull_plain = jax.vjp(plain, params)
-    rows, pull = learner.q.read(params, chosen)
+    @jax.jit
+    def by_products(params, probe):
+        rows, pull = jax.vjp(plain, params)
+        return rows, pull(probe)[0]
+
+    @jax.jit
+    def ours(params, probe):
+        rows, pull = learner.q.read(params, chosen)
+        return rows, pull(probe)
+
+    probe = jax.random.normal(jax.random.key(3), (seen.shape[0], 5, 6))
+    (rows, gradient), (expected, plain_gradient) = ours(params, probe), by_products(params, probe)
     np.testing.assert_allclose(rows, expected, atol=1e-6)
-    probe = jax.random.normal(jax.random.key(3), rows.shape)
-    gradients = zip(
-        jax.tree.leaves(pull(probe)), jax.tree.leaves(pull_plain(probe)[0]), strict=True
-    )
-    for a, b in gradients:
+    for a, b in zip(jax.tree.leaves(gradient), jax.tree.leaves(plain_gradient), strict=True):
         np.testing.assert_allclose(a, b, atol=1e-5 * float(jnp.abs(b).max()))
 
 
@@ -228,9 +249,9 @@ def test_normalized_images_have_no_mean_and_unit_mean_square():
 
 
 def test_a_table_reads_rows_and_gives_gradients_back():
-    table = stores.table(4, (2,))
-    params = table.init(jax.random.key(0), jnp.float32(1.0))
-    rows, pull = table.read(params, jnp.array([2, 2, 0]))
+    small = table(4, (2,))
+    params = small.init(jax.random.key(0), jnp.float32(1.0))
+    rows, pull = small.read(params, jnp.array([2, 2, 0]))
     np.testing.assert_array_equal(rows, params[jnp.array([2, 2, 0])])
     gradient = pull(jnp.ones((3, 2)))
     np.testing.assert_array_equal(gradient[:, 0], [1, 0, 2, 0])

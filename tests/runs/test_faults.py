@@ -73,11 +73,15 @@ OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every
 OPTIONS |= {"buffer": 60, "method": "diayn"}
 
 
+def save_always(patch):
+    patch.setattr(host, "_SLICE_SECONDS", 0.0)
+    patch.setattr(host, "_SAVE_SECONDS", 0.0)
+    patch.setattr(host, "_SAVE_SHARE", 1e9)
+
+
 @pytest.fixture
 def saves_always(monkeypatch):
-    monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)
-    monkeypatch.setattr(host, "_SAVE_SECONDS", 0.0)
-    monkeypatch.setattr(host, "_SAVE_SHARE", 1e9)
+    save_always(monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -93,21 +97,41 @@ def begin_or_go_on(path):
     return apart.train(WORLD, out=path, overwrite=True, **OPTIONS)
 
 
-def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, whole):
-    """All of them in the nightly form; some here."""
-    counted = tmp_path / "counted"
-    counted.mkdir()
-    with Disk(counted) as disk:
+@pytest.fixture(scope="module")
+def operations(tmp_path_factory, whole):
+    """The names of all file operations of a whole run, in their order."""
+    counted = tmp_path_factory.mktemp("counted")
+    with pytest.MonkeyPatch.context() as patch, Disk(counted) as disk:
+        save_always(patch)
         begin_or_go_on(counted / "run")
     assert ending(counted / "run") == whole
     assert set(disk.names) >= {"open", "write", "fsync", "close", "replace", "unlink", "mkdir"}
-    cases = [(at, fault) for at in range(1, disk.count + 1) for fault in FAULTS]
-    if not NIGHTLY:
-        # The beginning and the end of a run, all of them by power cuts; the rest by chance.
-        edges = [c for c in cases if not 30 < c[0] <= disk.count - 30 and c[1].endswith("lost")]
-        cases = edges + random.Random(1).sample(cases, 60)
-    for at, fault in cases:
-        around = tmp_path / f"{at}-{fault.replace(' ', '-').replace('/', '')}"
+    return disk.names
+
+
+def chosen(fault, names):
+    """Numbers of operations: all of them in the nightly form; some here.
+
+    The beginning and the end of a run, all of them by power cuts; every kind of operation by every
+    fault, once at a place by chance; the rest by chance.
+    """
+    everywhere = range(1, len(names) + 1)
+    if NIGHTLY:
+        return everywhere
+    rng = random.Random(fault)
+    edges = {at for at in everywhere if not 30 < at <= len(names) - 30}
+    places = edges if fault.endswith("lost") else set()
+    for name in sorted(set(names)):
+        places.add(rng.choice([at for at in everywhere if names[at - 1] == name]))
+    return sorted(places | set(rng.sample(everywhere, 3)))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_whole_run_survives_a_fault_at_any_operation(
+    fault, operations, tmp_path, saves_always, whole
+):
+    for at in chosen(fault, operations):
+        around = tmp_path / str(at)
         around.mkdir()
         path = around / "run"
         try:
@@ -120,7 +144,7 @@ def test_a_whole_run_survives_a_fault_at_any_operation(tmp_path, saves_always, w
             assert "\n" not in str(error)
             assert fault not in DEATHS
         begin_or_go_on(path).check()
-        assert ending(path) == whole, (at, fault, disk.names[at - 1])
+        assert ending(path) == whole, (at, fault, operations[at - 1])
         shutil.rmtree(around)
 
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,10 @@ from torture import endings
 import apart
 from apart._errors import NonFinite, UserError
 from apart.cli import main
-from apart.running import pool, setup
+from apart.running import pool
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.runs import plan as setup
 from apart.runs.lock import Lock
 
 OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 36}
@@ -148,18 +148,25 @@ def test_the_pool_survives_what_children_do():
     assert str(error) == "seed-0: numbers"
 
 
-def test_what_a_watcher_raises_stops_the_children():
+def sleeper(mark, before="pass"):
+    """A child that leaves a file if nobody stops it."""
+    return child(
+        f"import pathlib, time; {before}; time.sleep(60); pathlib.Path({str(mark)!r}).touch()"
+    )
+
+
+def test_what_a_watcher_raises_stops_the_children(tmp_path):
     def raises(name, progress):
         raise BrokenPipeError
 
-    code = "import time; print('{}', flush=True); time.sleep(60)"
-    began = time.monotonic()
+    says = "print('{}', flush=True)"
+    children = {name: sleeper(tmp_path / name, says) for name in ("a", "b")}
     with pytest.raises(BrokenPipeError):
-        pool.run({"a": child(code), "b": child(code)}, raises)
-    assert time.monotonic() - began < 30
+        pool.run(children, raises)
+    assert list(tmp_path.iterdir()) == []
 
 
-def test_a_signal_reaches_a_child_that_was_just_started(monkeypatch):
+def test_a_signal_reaches_a_child_that_was_just_started(tmp_path, monkeypatch):
     """It comes between the start of the child and the moment when the pool knows it."""
     plain = subprocess.Popen
 
@@ -171,7 +178,8 @@ def test_a_signal_reaches_a_child_that_was_just_started(monkeypatch):
 
     monkeypatch.setattr(subprocess, "Popen", popen)
     with pytest.raises(apart.RunInterrupted):
-        pool.run({"a": child("import time; time.sleep(60)")}, lambda name, progress: None)
+        pool.run({"a": sleeper(tmp_path / "a")}, lambda name, progress: None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):
