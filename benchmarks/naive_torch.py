@@ -21,7 +21,6 @@ from typing import Protocol
 
 import numpy as np
 import torch
-from apart.report.maps import walls
 from torch import nn
 
 from apart.report.maps import walls

@@ -75,14 +75,8 @@ def endings(path: Path) -> list[dict[str, Any]]:
 
 
 def begin_or_go_on(path: Path, options: dict[str, Any]) -> None:
-    if (path / run_folder.CONFIG).exists():
+    if (path / run_folder.CONFIG).exists() or run_folder.seed_folders(path):
         apart.resume(path, warn=lambda line: None)
-    elif run_folder.seed_folders(path):
-        apart.resume_seeds(path)
-    elif "seeds" in options:
-        map_file = path.parent / "ring.txt"  # its name is part of the configuration
-        map_file.write_text(MAP)
-        apart.train_seeds(str(map_file), out=path, overwrite=True, **options)
     else:
         apart.train(apart.parse_map(MAP, "ring"), out=path, overwrite=True, **options)
 

@@ -9,21 +9,25 @@ from pathlib import Path
 
 import pytest
 
+from apart.settings import choices
+
 SOURCE = Path(__file__).parent.parent / "src" / "apart"
 BASE = {"_config", "_types", "_errors", "_lazy", "_version"}
-PARTS = {"worlds", "objective", "learner", "methods"}
+PARTS = {"worlds", "objective", "learner"}  # siblings do not know each other
 MAY_IMPORT = {
-    **dict.fromkeys(PARTS, BASE),
     **{room: {"_errors"} for room in BASE},
-    "settings": BASE | PARTS,
-    "runs": BASE | {"worlds", "settings"},
+    **dict.fromkeys(PARTS, BASE),
+    "methods": BASE,
+    "settings": BASE | PARTS | {"methods"},
     "training": BASE | PARTS,
-    "running": BASE | {"worlds", "settings", "training", "runs"},
+    "runs": BASE | {"worlds", "settings"},
+    "running": BASE | PARTS | {"settings", "training", "runs"},
     "report": BASE | {"runs"},
     "paper": BASE | {"worlds", "settings", "runs", "running", "report"},
-    "cli": BASE | {"settings", "runs", "running", "report", "paper"},
+    "door": BASE | {"runs", "running", "worlds"},
+    "cli": BASE | {"worlds", "settings", "runs", "running", "report", "paper"},
     "__main__": {"cli"},
-    "__init__": BASE | {"methods", "worlds", "runs", "running"},
+    "__init__": BASE | {"door", "methods", "worlds", "runs"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 
@@ -48,6 +52,46 @@ def test_imports_go_one_way(path):
         assert parts[0] not in ("torch", "pickle", "flax"), name
         if parts[0] == "apart" and len(parts) > 1 and parts[1] not in (own, "__version__"):
             assert parts[1] in MAY_IMPORT[own], f"{own} imports {name}"
+
+
+# What an option can be is a record with facts; whoever asks for a name misses the next record.
+NAMES = {name for kind in choices() for name in choices()[kind] if kind != "world"}
+MAY_NAME = {"runs/versions.py"}  # translates the names of an earlier version
+
+
+def compared(node):
+    """The strings that a comparison, a ``startswith`` or a ``match`` asks for."""
+    asked = []
+    if isinstance(node, ast.Compare):
+        asked = [node.left, *node.comparators]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        asked = node.args if node.func.attr in ("startswith", "endswith") else []
+    elif isinstance(node, ast.MatchValue):
+        asked = [node.value]
+    for part in asked:
+        for leaf in part.elts if isinstance(part, ast.Tuple | ast.List | ast.Set) else [part]:
+            if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str):
+                yield leaf.value
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(SOURCE)))
+def test_nobody_asks_for_the_name_of_a_record(path):
+    if str(path.relative_to(SOURCE)) in MAY_NAME:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        for word in compared(node):
+            close = [name for name in NAMES if name == word or name.startswith(f"{word}_")]
+            assert not close, f"{path.name}:{node.lineno} asks for '{word}'"
+
+
+def test_a_question_for_a_name_is_found():
+    for code in (
+        "config.discriminator == 'counts'",
+        "c.discriminator.startswith('all_pairs')",
+        "'mlp' in (c.network, 'table')",
+        "match x:\n case 'vic': pass",
+    ):
+        assert any(word for node in ast.walk(ast.parse(code)) for word in compared(node)), code
 
 
 def test_the_command_line_starts_without_jax():

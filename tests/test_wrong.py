@@ -20,8 +20,9 @@ from apart.cli import main
 from apart.running import pool
 from apart.running import run as host
 from apart.runs.lock import Lock
-from apart.settings import CHOICES
+from apart.settings import choices
 
+CHOICES = choices()
 COMMANDS = ("train", "resume", "list", "reproduce", "bench")
 NOT_NUMBERS = (
     "nan",
@@ -61,7 +62,7 @@ def beyond(draw, spec, whole):
 @st.composite
 def wrong_option(draw):
     """An option of `train` with a value that it cannot have."""
-    name = draw(st.sampled_from(sorted(set(SPECS) - {"world"})))
+    name = draw(st.sampled_from(sorted(SPECS)))
     spec, kind = SPECS[name], TYPES[name]
     if kind is bool:
         return [f"{flag(name)}={draw(words)}"]
@@ -69,8 +70,9 @@ def wrong_option(draw):
         wrong = st.sampled_from(["", ",", "3,", "-1", "0", "3,x", "1.5", "9" * 20, "3," * 40])
         return [f"{flag(name)}={draw(wrong)}"]
     if kind is str:
-        wrong = words.filter(lambda word: word not in CHOICES[spec.kind]) | st.just("--")
-        return [f"{flag(name)}={draw(wrong)}"]
+        known = CHOICES.get(spec.kind or name)
+        wrong = words.filter(lambda word: word.split(":")[0] not in (*known, "auto"))
+        return [f"{flag(name)}={draw(wrong | st.just('--'))}"]
     texts = st.sampled_from(NOT_WHOLE if kind is int else NOT_NUMBERS)
     text = draw(st.one_of(texts, beyond(spec, kind is int)))
     return draw(st.sampled_from([[f"{flag(name)}={text}"], [flag(name), text]]))
@@ -92,21 +94,24 @@ CONTRADICTIONS = st.sampled_from(
     [
         "--reward posterior",
         "--method diayn --reward min_pairs",
-        "--sweep",
-        "--sweep --share-transitions --dropout",
+        "--q-rule sweep_adam",
+        "--method apart_plus --dropout",
         "--network cnn",
         "--network mlp --q-rule plain",
         "--observation pixels",
-        "--network mlp --hidden 1000000,1000000",
-        "--network cnn --observation pixels --kernel 4",
+        "--network mlp:1000000,1000000",
+        "--network cnn:32:4 --observation pixels",
         "--skills 100000",
         "--buffer 10",
-        "--update-every 3 --updates-per-episode 2",
+        "--update-every 3",
         "--episodes-per-update 2 --updates-per-episode 2",
         "--inverse-temperature 3",
         "--hidden 3",
         "--kernel 3",
-        "--method apart_plus --logit-decay 0.1",
+        "--prior 3",
+        "--slip 2",
+        "--slip x",
+        "--method apart_plus --discriminator-learning-rate 0.1",
         "--steps 9e12 --horizon 1",
     ]
 ).map(str.split)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.learner.adam import Fitted
+from apart.learner import approximators, draws
 from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
+from apart.training.collect import Dynamics, by_table
+from apart.training.learner import INITIAL_LOGITS, pieces
+from apart.training.program import initial, learner_over, round_of
 from apart.training.state import hyper_of
-from apart.training.update import Learner
 from apart.worlds.grid import load, parse
-from apart.worlds.observations import OBSERVATIONS
+from apart.worlds.observations import OBSERVATIONS, sight_of
 
 
 @pytest.mark.parametrize(
@@ -47,39 +47,30 @@ def test_a_product_of_frequencies_is_a_convolution_and_so_are_its_gradients(heig
 
 CASES = {
     "linear": {"network": "linear"},
-    "mlp": {"network": "mlp", "hidden": (300, 200)},
-    "mlp-pixels": {"network": "mlp", "hidden": (300,), "observation": "normalized_pixels"},
+    "mlp": {"network": "mlp:300,200"},
+    "mlp-pixels": {"network": "mlp:300", "observation": "normalized_pixels"},
     "linear-pixels": {"network": "linear", "observation": "pixels"},
-    "cnn": {"network": "cnn", "channels": (8, 16), "observation": "pixels"},
-    "cnn-large": {
-        "network": "cnn",
-        "channels": (8,),
-        "kernel": 3,
-        "observation": "normalized_pixels",
-        "pixels_per_cell": 2,
-    },
+    "cnn": {"network": "cnn:8,16", "observation": "pixels"},
+    "cnn-large": {"network": "cnn:8:3", "observation": "normalized_pixels:2"},
 }
 
 
-def learner_of(method, options, world="four_rooms"):
+def pieces_of(method, options, world="four_rooms"):
     config, loaded = resolve(world, method, {"skills": 6, **options})
-    return Learner(loaded, config), hyper_of(config), loaded
+    sight = sight_of(loaded, config.observation)
+    return pieces(config, 5, sight), hyper_of(config), sight
 
 
-def begun(learner, hyper):
-    """Discriminator and Q; compiled at once, as one by one the operations take seconds."""
-    return jax.jit(learner.init)(jax.random.key(1), jax.random.key(2), hyper)
+def begun(approximator, scale):
+    """Parameters; compiled at once, as one by one the operations take seconds."""
+    return jax.jit(approximator.init)(jax.random.key(1), scale)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_network_starts_with_the_spread_of_a_table(case):
-    learner, hyper, _ = learner_of("diayn", {**CASES[case], "skills": 40})
-    discriminator, q = begun(learner, hyper)
-    for store, fitted, scale in (
-        (learner.q, q, hyper.init_q),
-        (learner.logits, discriminator, hyper.init_logits),
-    ):
-        rows = jax.jit(lambda params, store=store: store.read(params, None)[0])(fitted.params)
+    p, hyper, _ = pieces_of("diayn", {**CASES[case], "skills": 40})
+    for one, scale in ((p.q, hyper.init_q), (p.logits, INITIAL_LOGITS)):
+        rows = jax.jit(lambda params, one=one: one.read(params, None)[0])(begun(one, scale))
         spread = float(jnp.sqrt(jnp.square(rows).mean()))
         assert 0.4 < spread / (float(scale) / np.sqrt(3)) < 1.8
 
@@ -87,27 +78,27 @@ def test_a_network_starts_with_the_spread_of_a_table(case):
 @pytest.mark.parametrize("case", CASES)
 def test_all_states_some_states_and_their_gradients_agree(case):
     """Reading states one by one gives rows and gradients of reading them all."""
-    learner, hyper, _ = learner_of("diayn", CASES[case])
-    _, q = begun(learner, hyper)
+    p, hyper, _ = pieces_of("diayn", CASES[case])
+    params = begun(p.q, hyper.init_q)
     some = jnp.array([3, 70, 3])
 
     @jax.jit
     def of_all(params, probe):
-        rows, pull = learner.q.read(params, None)
+        rows, pull = p.q.read(params, None)
         return rows, pull(jnp.zeros_like(rows).at[some].add(probe))
 
     @jax.jit
     def of_some(params, probe):
-        rows, pull = learner.q.read(params, some)
+        rows, pull = p.q.read(params, some)
         return rows, pull(probe)
 
     probe = jax.random.normal(jax.random.key(3), (3, 5, 6))
-    (rows, gradient), (part, gradient_of_part) = of_all(q.params, probe), of_some(q.params, probe)
+    (rows, gradient), (part, gradient_of_part) = of_all(params, probe), of_some(params, probe)
     np.testing.assert_allclose(part, rows[some], atol=1e-6)
     leaves = zip(jax.tree.leaves(gradient), jax.tree.leaves(gradient_of_part), strict=True)
     for a, b in leaves:
         np.testing.assert_allclose(a, b, atol=1e-4 * max(float(jnp.abs(a).max()), 1e-3))
-    larger, _ = of_all(learner.q.times(q.params, jnp.float32(3.0)), probe)
+    larger, _ = of_all(p.q.scaled(params, jnp.float32(3.0)), probe)
     np.testing.assert_allclose(larger, 3.0 * rows, rtol=1e-4, atol=1e-6)
 
 
@@ -119,48 +110,32 @@ def test_an_update_on_distinct_observations_equals_one_on_the_batch(case, method
     In float64: a unit at the kink of its ReLU may fall to either side in float32.
     """
     with jax.enable_x64(True):
-        states, samples = (gradients(method, CASES[case], rows) for rows in ("states", "samples"))
+        states, samples = (gradients(method, CASES[case], states) for states in (True, False))
     for a, b in zip(states, samples, strict=True):
         assert np.abs(a).max() > 0
         np.testing.assert_allclose(a, b, atol=2e-6 * np.abs(a).max())
 
 
-def gradients(method, case, rows):
-    options = {**case, "network_rows": rows}
-    options |= {"sweep": False} if method == "apart_logits" else {}
-    learner, hyper, world = learner_of(method, options)
-    discriminator, q = begun(learner, hyper)
-    draw = np.random.default_rng(0)
-    n = learner.config.batch
-    batch = learner.unpack(
-        jnp.asarray(draw.integers(0, world.n_states * 5, n), jnp.int32),
-        jnp.asarray(draw.integers(0, 6 * 40, n), jnp.int32),
-        jnp.asarray(draw.random(n)),
+def gradients(method, case, states):
+    """Adam's first moments after one step are the gradients (times 0.1)."""
+    options = {**case, "skills": 6, "updates_per_episode": 1, "episodes_per_update": 16}
+    options |= {"q_rule": "shared_adam"} if method == "apart_logits" else {}
+    config, world = resolve("four_rooms", method, options)
+    learner, hyper = learner_over(world, config, states), hyper_of(config)
+    state = jax.jit(initial(learner))(0, hyper)
+    made = round_of(config, 5, state, hyper)
+    values = jax.random.normal(jax.random.key(7), (world.n_states, 5, 6))
+    drawn = made.drawn._replace(
+        choice=draws.integer(jax.random.bits(made.collect, (16, 40), jnp.uint32), 5)
     )
-
-    @jax.jit
-    def moments(state):
-        """Adam's first moments after one step are the gradients (times 0.1)."""
-        after = learner.q_step(state, batch, hyper)
-        logits_after = learner.discriminator_step(
-            state.discriminator, batch, hyper, hyper.discriminator_learning_rate
-        )
-        return after.optimiser.mu, logits_after.optimiser.mu
-
-    return [np.asarray(leaf) for leaf in jax.tree.leaves(moments(_State(discriminator, q)))]
-
-
-class _State(NamedTuple):
-    """The part of a training state that a Q step reads."""
-
-    discriminator: Fitted
-    q: Fitted
-    target_q: None = None
-    model: None = None
+    episodes = by_table(Dynamics.of(world), values, drawn, made.collect)
+    after = jax.jit(learner.learn)(state.learnt, episodes, hyper, made.learn, jnp.int32(1))
+    moments = after.q.optimiser.mu, after.discriminator.optimiser.mu
+    return [np.asarray(leaf) for leaf in jax.tree.leaves(moments)]
 
 
 def test_linear_on_one_hot_is_the_table():
-    linear, plain = (learner_of("apart", {"network": n})[0] for n in ("linear", "table"))
+    linear, plain = (pieces_of("apart", {"network": n})[0] for n in ("linear", "table"))
     scale = jnp.float32(0.1)
     params = linear.logits.init(jax.random.key(0), scale)
     shape = plain.logits.init(jax.random.key(0), scale).shape
@@ -176,11 +151,10 @@ def test_linear_on_one_hot_is_the_table():
 @pytest.mark.parametrize("states", [None, [3, 70, 3]])
 def test_an_mlp_is_products_of_what_is_seen(observation, states):
     """The rows of a weight that stand for the product with one-hot states, against the product."""
-    options = {"network": "mlp", "hidden": (30, 20), "observation": observation}
-    learner, hyper, world = learner_of("diayn", options)
-    params = jax.jit(learner.q.init)(jax.random.key(1), hyper.init_q)
+    p, hyper, sight = pieces_of("diayn", {"network": "mlp:30,20", "observation": observation})
+    params = begun(p.q, hyper.init_q)
     chosen = None if states is None else jnp.array(states)
-    seen = OBSERVATIONS[observation].sight(world, 1).images(chosen)
+    seen = sight.images(chosen)
 
     def plain(weights):
         x = seen.reshape(seen.shape[0], -1)
@@ -195,7 +169,7 @@ def test_an_mlp_is_products_of_what_is_seen(observation, states):
 
     @jax.jit
     def ours(params, probe):
-        rows, pull = learner.q.read(params, chosen)
+        rows, pull = p.q.read(params, chosen)
         return rows, pull(probe)
 
     probe = jax.random.normal(jax.random.key(3), (seen.shape[0], 5, 6))
@@ -209,7 +183,7 @@ def test_the_papers_networks_have_the_papers_sizes():
     """425,500 weights with 2,300 hidden units (appendix), 420,750 for all pairs; the CNN."""
     world = load("four_rooms")
     for method, options, expected in (
-        ("ova_art", {"discriminator_network": "mlp", "hidden": (2300,)}, 425_500 + 2_300),
+        ("ova_art", {"network": "table/mlp:2300"}, 425_500 + 2_300),
         ("apart", {}, 420_750),
         ("apart", {"network": "linear"}, 420_750),
         (
@@ -219,13 +193,12 @@ def test_the_papers_networks_have_the_papers_sizes():
         ),
     ):
         config, _ = resolve(world, method, options)
-        learner = Learner(world, config)
-        params = jax.eval_shape(learner.logits.init, jax.random.key(0), jnp.float32(1))
-        count = sum(leaf.size for leaf in jax.tree.leaves(params))
-        image = OBSERVATIONS[config.observation].image(world, 1)
-        kind, shape = NETWORKS[config.discriminator_network], learner.disc.shape(100)
-        assert count == expected
-        assert kind.size(config, world.n_states, image, shape).parameters == expected
+        sight = sight_of(world, config.observation)
+        p, (_, form) = pieces(config, 5, sight), approximators.parse(config.network)
+        params = jax.eval_shape(p.logits.init, jax.random.key(0), jnp.float32(1))
+        assert sum(leaf.size for leaf in jax.tree.leaves(params)) == expected
+        size = NETWORKS[form.kind].size(form, sight, p.discriminator.shape(100))
+        assert size.parameters == expected
 
 
 def test_an_image_shows_walls_floor_and_agent():

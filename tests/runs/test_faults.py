@@ -68,7 +68,8 @@ def test_a_save_leaves_the_old_or_the_new_state_never_a_third(fault, tmp_path):
         assert 2 in ends
 
 
-WORLD = apart.parse_map("S..\n.#.\n...", "ring")
+MAP = "S..\n.#.\n..."
+WORLD = apart.parse_map(MAP, "ring")
 OPTIONS = {"steps": 150, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 36}
 OPTIONS |= {"buffer": 60, "method": "diayn"}
 
@@ -164,7 +165,7 @@ def test_overwriting_survives_a_kill_at_any_operation(tmp_path, saves_always, wh
 
 def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path, saves_always, capsys):
     path, map_file = tmp_path / "run", tmp_path / "ring.txt"
-    map_file.write_text(WORLD.text)
+    map_file.write_text(MAP)
     words = ["train", str(map_file), "--out", str(path), "--progress", "none", "--no-draw"]
     words += "--method diayn --steps 150 --skills 4 --horizon 6 --batch 16 --buffer 60".split()
     with Disk(path, 200, "disk full"):

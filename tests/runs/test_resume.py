@@ -25,15 +25,16 @@ from apart.runs import checkpoint, files
 from apart.runs import folder as run_folder
 from apart.runs.lock import Lock
 
-WORLD = apart.parse_map("S..\n.#.\n...", "ring")
+MAP = "S..\n.#.\n..."
+WORLD = apart.parse_map(MAP, "ring")
 SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
 CASES = {
     "apart": {"method": "apart", "buffer": 200},
     "apart_plus": {"method": "apart_plus"},
     "apart_logits": {"method": "apart_logits", "buffer": 90},
     "several": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
-    "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4, "evaluation_epsilon": 0.2},
-    "mlp": {"method": "diayn", "network": "mlp", "hidden": (8,), "buffer": 200},
+    "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4},
+    "mlp": {"method": "diayn", "network": "mlp:8", "buffer": 200},
 }
 
 
@@ -126,7 +127,7 @@ def test_falling_rates_cannot_be_stretched(tmp_path):
 
 def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     map_file = tmp_path / "ring.txt"
-    map_file.write_text(WORLD.text)
+    map_file.write_text(MAP)
     words = [str(map_file), "--method", "diayn", "--seeds", "3", "--no-draw", "--steps", "1200"]
     words += "--skills 5 --horizon 6 --batch 16 --buffer 200 --evaluate-every 96".split()
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -172,7 +173,7 @@ def listen(progress):
     if len(seen) == 9:
         os.fsync = slowly
         os.kill(os.getpid(), 2)
-apart.train(apart.parse_map({WORLD.text!r}, "ring"), out={str(path)!r}, listener=listen,
+apart.train(apart.parse_map({MAP!r}, "ring"), out={str(path)!r}, listener=listen,
             **{ {**SMALL, **CASES["apart"]}!r})
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
@@ -187,7 +188,7 @@ apart.train(apart.parse_map({WORLD.text!r}, "ring"), out={str(path)!r}, listener
 def test_surroundings_do_not_touch_the_bits(tmp_path, monkeypatch):
     """Locale, time zone, hash seed, folder: all other at once."""
     map_file = tmp_path / "ring.txt"
-    map_file.write_text(WORLD.text)
+    map_file.write_text(MAP)
     words = f"-m apart train {map_file} --steps 600 --skills 5 --horizon 6 --batch 16 --no-draw"
     words += " --buffer 200 --evaluate-every 96 --seed 3 --progress none --out"
     found = []
@@ -339,13 +340,16 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
     ("change", "message"),
     [
         (lambda c: c["config"].update(skills=7), "config_sha256 is of another configuration"),
-        (lambda c: c.update(map=["...", "...", "..S"]), "config_sha256 is of another"),
-        (lambda c: c["config"].update(skills=-7), "--skills: -7 is outside"),
+        (lambda c: c["world"].update(map=["...", "...", "..S"]), "config_sha256 is of another"),
+        (lambda c: c["config"].update(skills=-7), "skills=: -7 is outside"),
         (lambda c: c["config"].update(reward="none"), "unknown reward"),
-        (lambda c: c["config"].pop("batch"), "batch is missing"),
+        (lambda c: c["config"].pop("batch"), "config_sha256 is of another configuration"),
+        (lambda c: c["world"].update(kind="sphere"), "unknown kind of world 'sphere'"),
+        (lambda c: c.pop("world"), "not the configuration of a run"),
+        (lambda c: c.update(format="new"), "written by a later version"),
         (lambda c: c["config"].update(extra=1), "unknown option 'extra'"),
-        (lambda c: c.update(map=["..", "S"]), "make all lines equally long"),
-        (lambda c: c.update(map=[1]), "the map is not lines of text"),
+        (lambda c: c["world"].update(map=["..", "S"]), "make all lines equally long"),
+        (lambda c: c["world"].update(map=[1]), "the map is not lines of text"),
         (lambda c: c.update(config=[]), "not the configuration of a run"),
     ],
 )
@@ -398,7 +402,7 @@ def test_numbers_that_overflow_stop_the_run_within_a_slice(saves, tmp_path, caps
     else:
         monkeypatch.setattr(host, "_SAVE_SECONDS", 1e9)  # however slow this machine is
     path, map_file = tmp_path / "run", tmp_path / "ring.txt"
-    map_file.write_text(WORLD.text)
+    map_file.write_text(MAP)
     words = ["train", str(map_file), "--out", str(path), "--progress", "none", "--no-draw"]
     words += "--skills 5 --horizon 6 --batch 16 --buffer 200 --evaluate-every 96".split()
     words += "--learning-rate 900 --discount 1 --q-rule plain --bootstrap-last".split()
@@ -422,9 +426,9 @@ def test_a_manifest_says_what_it_was_made_with(stopped):
 
 def test_numbers_that_only_overflow_when_evaluated_are_caught_too(tmp_path, capsys):
     map_file = tmp_path / "ring.txt"
-    map_file.write_text(WORLD.text)
+    map_file.write_text(MAP)
     words = ["train", str(map_file), "--out", str(tmp_path / "run"), "--progress", "none"]
-    words += ["--network", "mlp", "--hidden", ",".join(["64"] * 16), "--method", "diayn"]
+    words += ["--network", "mlp:" + ",".join(["64"] * 16), "--method", "diayn"]
     words += "--learning-rate 1000 --discriminator-learning-rate 1000 --steps 6 --horizon 6".split()
     words += "--skills 4 --batch 16 --buffer 60".split()
     assert main(words) == 3

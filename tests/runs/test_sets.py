@@ -34,7 +34,7 @@ def map_file(tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(map_file, tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "set"
-    apart.train_seeds(map_file, seeds=2, seed=4, out=path, **OPTIONS)
+    apart.train(map_file, seeds=2, seed=4, out=path, **OPTIONS)
     return path
 
 
@@ -49,7 +49,7 @@ def begun(map_file, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(setup, "read_set", dies)
         with pytest.raises(KeyboardInterrupt):
-            apart.train_seeds(map_file, seeds=2, seed=4, out=path, **OPTIONS)
+            apart.train(map_file, seeds=2, seed=4, out=path, **OPTIONS)
     assert sorted(p.name for p in path.iterdir()) == [".lock", run_folder.SET]
     return path
 
@@ -62,7 +62,7 @@ def test_a_set_that_was_hardly_begun_is_resumed_whole(begun, whole, capsys):
 
 
 def test_a_set_without_its_summary_gets_one(begun, whole, capsys):
-    apart.resume_seeds(begun)
+    apart.resume(begun)
     (begun / run_folder.SUMMARY).unlink()
     assert main(["train", "empty", "--out", str(begun)]) == 2
     assert "unfinished" in capsys.readouterr().err
@@ -73,41 +73,41 @@ def test_a_set_without_its_summary_gets_one(begun, whole, capsys):
 
 
 def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(begun, map_file, tmp_path):
-    apart.resume_seeds(begun)
+    apart.resume(begun)
 
     def stops(*_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        apart.resume_seeds(begun, steps=300, listener=stops)
-    runs = apart.resume_seeds(begun)
+        apart.resume(begun, steps=300, listener=stops)
+    runs = apart.resume(begun).runs
     assert [run.summary["env_steps"] for run in runs] == [300, 300]
     long = tmp_path / "long"
-    apart.train_seeds(map_file, seeds=2, seed=4, out=long, **{**OPTIONS, "steps": 300})
+    apart.train(map_file, seeds=2, seed=4, out=long, **{**OPTIONS, "steps": 300})
     assert endings(begun) == endings(long)
 
 
 def test_a_set_is_overwritten_only_when_nobody_has_any_of_it(begun, map_file):
-    apart.resume_seeds(begun)
+    apart.resume(begun)
     before = endings(begun)
     with Lock(begun / "seed-5"), pytest.raises(UserError, match="seed-5 is in use by process"):
-        apart.train_seeds(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
+        apart.train(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
     assert endings(begun) == before
-    apart.train_seeds(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
+    apart.train(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
     assert endings(begun) == before
 
 
 def test_a_linked_or_foreign_seed_is_refused(begun, whole, tmp_path):
     (begun / "seed-4").symlink_to(tmp_path)
     with pytest.raises(UserError, match=r"seed-4: a link"):
-        apart.resume_seeds(begun)
+        apart.resume(begun)
     (begun / "seed-4").unlink()
     (begun / "seed-4").mkdir()
     (begun / "seed-4" / run_folder.CONFIG).write_bytes(
         (whole / "seed-5" / run_folder.CONFIG).read_bytes()
     )
     with pytest.raises(UserError, match="of another configuration than"):
-        apart.resume_seeds(begun)
+        apart.resume(begun)
 
 
 def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path, capsys):
@@ -118,11 +118,11 @@ def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path,
 
 
 def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(begun, capsys):
-    apart.resume_seeds(begun)
+    apart.resume(begun)
     state = sorted((begun / "seed-4" / run_folder.CHECKPOINTS).glob("*.safetensors"))[-1]
     (begun / "seed-4" / run_folder.SUMMARY).unlink()
     state.with_name("iteration-999999999999.json").write_text("{}")
-    apart.resume_seeds(begun)
+    apart.resume(begun)
     assert "apart: note: " in capsys.readouterr().err
 
 

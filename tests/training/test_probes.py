@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import jax
 import numpy as np
 import pytest
+import twins
 
 from apart.methods import METHODS
 from apart.settings import resolve
-from apart.training.chunk import Parts, program
+from apart.training.program import (
+    compiled,
+    in_pieces,
+    initial,
+    iterate_with,
+    learner_of,
+    learner_over,
+    program,
+)
 from apart.training.state import from_arrays, hyper_of, to_arrays
+from apart.training.tabular import BLOCKS_ABOVE
 from apart.worlds.grid import parse
 
 CORRIDOR, SQUARE = parse("S..", "corridor"), parse("S.\n..", "square")
 FAST = {"learning_rate": 0.02, "discriminator_learning_rate": 0.02, "batch": 64, "buffer": 2000}
 
 
-def finds(n, world, method, iterations=3000, **options):
+def finds(n, world, method, iterations=3000, states=None, **options):
     """Whether two of at most three seeds find ``n`` skills: with other last bits one may fail."""
     fast = {"steps": 4 * iterations} if METHODS[method].options.get("anneal") else FAST
     config, world = resolve(world, method, {**fast, **options})
     run, hyper = program(world, config), hyper_of(config)
+    if states is not None:
+        run = compiled(world, config, learner_over(world, config, states))
     good = 0
     for seed in range(3):
         state = run.chunk(run.init(seed, hyper), hyper, iterations)
@@ -46,57 +60,49 @@ def test_four_skills_fill_a_square(method):
 @pytest.mark.parametrize(
     "network",
     [
-        {"network": "mlp", "hidden": (16,)},
-        {"network": "cnn", "channels": (4,), "kernel": 3, "observation": "pixels"},
+        {"network": "mlp:16"},
+        {"network": "cnn:4:3", "observation": "pixels"},
     ],
     ids=["mlp", "cnn"],
 )
 def test_networks_fill_a_square_from_states_and_from_samples(network, rows):
-    options = {**network, "network_rows": rows, "skills": 4, "horizon": 4}
-    assert finds(4, SQUARE, "ap_min_ascending", iterations=1500, **options)
-
-
-def test_both_ways_to_collect_give_the_same_episodes():
-    episodes = []
-    for rows in ("states", "samples"):
-        options = {"network": "mlp", "network_rows": rows, "epsilon": 0.3, "skills": 9}
-        config, world = resolve(SQUARE, "diayn", {**options, "episodes_per_update": 7})
-        parts, hyper = Parts(world, config), hyper_of(config)
-        params = jax.jit(parts.init)(0, hyper).q.params
-        episodes.append(jax.jit(parts.collect)(params, hyper.epsilon, jax.random.key(4)))
-    np.testing.assert_array_equal(*episodes)
+    options = {**network, **FAST, "skills": 4, "horizon": 4}
+    states = rows == "states"
+    assert finds(4, SQUARE, "ap_min_ascending", iterations=1500, states=states, **options)
 
 
 def test_rows_read_in_pieces_are_all_rows():
-    config, world = resolve(
-        SQUARE, "diayn", {"network": "mlp", "network_rows": "samples", "batch": 3}
-    )
-    parts, hyper = Parts(world, config), hyper_of(config)
-    store, params = parts.learner.q, jax.jit(parts.init)(0, hyper).q.params
-    whole = jax.jit(lambda p: store.read(p, None)[0])(params)
-    pieces = jax.jit(lambda p: parts.learner.all_rows(store, p))(params)
+    config, world = resolve(SQUARE, "diayn", {"network": "mlp"})
+    learner, hyper = learner_over(world, config, states=False), hyper_of(config)
+    params = jax.jit(initial(learner))(0, hyper).learnt.q.params
+
+    def values(obs):
+        return learner.values(params, obs)
+
+    whole, pieces = (jax.jit(lambda n=n: in_pieces(values, 4, n))() for n in (None, 3))
     np.testing.assert_allclose(pieces, whole, atol=1e-6)
 
 
 def test_the_sweep_by_blocks_learns_like_the_dense_one():
     # a batch small against the cells makes blocks; both must fill the square
     config, world = resolve(SQUARE, "apart_plus", {"skills": 4, "batch": 2, "steps": 12_000})
-    assert Parts(world, config).learner.by_blocks
+    assert world.n_states * 5 / config.batch > BLOCKS_ABOVE
     assert finds(4, SQUARE, "apart_plus", skills=4, horizon=4, batch=2)
 
 
 def test_a_round_of_blocks_without_bootstrap_is_one_dense_sweep():
     # with discount 0 the blocks do not see each other, so that their order cannot matter
-    options = {"skills": 4, "horizon": 4, "update_every": 0, "steps": 400, "discount": 0.0}
+    options = {"skills": 4, "horizon": 4, "steps": 400, "discount": 0.0}
     ends = []
     for batch, updates in ((640, 1), (2, 4)):
         config, world = resolve(
             SQUARE, "apart_plus", {**options, "batch": batch, "updates_per_episode": updates}
         )
-        parts, hyper = Parts(world, config), hyper_of(config)
-        begun = jax.jit(parts.init)(0, hyper)
-        ends.append(np.asarray(jax.jit(parts.iterate)(begun, hyper).q.params))
-    assert not np.array_equal(ends[0], begun.q.params)
+        learner, hyper = learner_of(world, config), hyper_of(config)
+        begun = jax.jit(initial(learner))(0, hyper)
+        state = jax.jit(iterate_with(world, config, learner))(begun, hyper)
+        ends.append(np.asarray(state.learnt.q.params))
+    assert not np.array_equal(ends[0], begun.learnt.q.params)
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-5, atol=1e-7)
 
 
@@ -105,8 +111,8 @@ def test_random_walk_learns_nothing():
     run, hyper = program(world, config), hyper_of(config)
     before = to_arrays(run.init(0, hyper))
     after = to_arrays(run.chunk(run.init(0, hyper), hyper, 50))
-    np.testing.assert_array_equal(before["q.params"], after["q.params"])
-    assert after["updates"] == 0
+    np.testing.assert_array_equal(before["learnt.q.params"], after["learnt.q.params"])
+    assert after["learnt.updates"] == 0
     assert after["iteration"] == 50
 
 
@@ -135,7 +141,7 @@ def test_the_length_of_chunks_does_not_touch_the_bits():
 
 def test_seeds_differ_in_everything_random():
     a, b = state_after(60), state_after(60, seed=1)
-    for name in ("q.params", "discriminator.params", "replay.rows"):
+    for name in ("learnt.q.params", "learnt.discriminator.params", "learnt.replay"):
         assert not np.array_equal(a[name], b[name]), name
 
 
@@ -165,17 +171,17 @@ def test_the_chunk_compiles_once_for_all_lengths_and_traced_numbers():
 
 def test_updates_per_episode_and_episodes_per_update():
     many = state_after(10, updates_per_episode=3)
-    assert many["updates"] == 30
+    assert many["learnt.updates"] == 30
     few = state_after(10, episodes_per_update=3)
-    assert few["updates"] == 10
-    assert few["replay.rows"].shape[1] == 12
+    assert few["learnt.updates"] == 10
+    assert few["learnt.replay"].shape[1] == 12
 
 
 def test_keys_are_not_reused():
     config, world = resolve(SQUARE, "apart", {"skills": 5, "horizon": 4})
-    parts, hyper = Parts(world, config), hyper_of(config)
+    learner, hyper = learner_of(world, config), hyper_of(config)
     with jax.debug_key_reuse(True):
-        jax.jit(parts.iterate)(jax.jit(parts.init)(0, hyper), hyper)
+        jax.jit(iterate_with(world, config, learner))(jax.jit(initial(learner))(0, hyper), hyper)
 
 
 @pytest.mark.parametrize(("method", "logits"), [("apart", "f32[85,10,19]"), ("vic", "f32[85,20]")])
@@ -183,9 +189,40 @@ def test_an_update_copies_no_logits(method, logits):
     """They are overwritten in place: the rewards of the update have been read by then."""
     config, world = resolve("four_rooms", method, {"skills": 20})
     hyper = hyper_of(config)
-    state = jax.eval_shape(Parts(world, config).init, jax.numpy.int32(0), hyper)
-    compiled = (
-        program(world, config).chunk.lower(state, hyper, jax.numpy.int32(1)).compile().as_text()
-    )
-    assert logits in compiled
-    assert not [line for line in compiled.split("\n") if f"= {logits}" in line and " copy(" in line]
+    run = program(world, config)
+    state = jax.eval_shape(run.init, jax.numpy.int32(0), hyper)
+    text = run.chunk.lower(state, hyper, jax.numpy.int32(1)).compile().as_text()
+    assert logits in text
+    assert not [line for line in text.split("\n") if f"= {logits}" in line and " copy(" in line]
+
+
+def test_a_hosted_program_compiles_its_functions_once():
+    world = twins.host_grid(SQUARE)
+    config, _ = resolve(world, "diayn", {"skills": 5, "horizon": 3, "network": "linear"})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.init(0, hyper)
+    with count_compilations() as compiled_once:
+        state = run.chunk(state, hyper, np.int32(1))
+    with count_compilations() as later:
+        for n in (2, 5):
+            state = run.chunk(state, hyper, np.int32(n))
+    run.close()
+    assert int(state.iteration) == 8
+    assert len(compiled_once) > 0
+    assert later == []
+
+
+@contextlib.contextmanager
+def count_compilations():
+    """A list that grows with every program that JAX compiles."""
+    seen = []
+
+    def listen(event, duration, **_):
+        if event.endswith("backend_compile_duration"):
+            seen.append(event)
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        yield seen
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)

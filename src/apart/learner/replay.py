@@ -49,7 +49,9 @@ def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Repl
             new.obs[:, 1:],
         ]
         rows = jnp.stack([column.reshape(-1) for column in columns[:width]], -1)
-        return jax.lax.dynamic_update_slice(ring, rows[None], (n_before % slots, 0, 0))
+        return jax.lax.dynamic_update_index_in_dim(
+            ring, rows.astype(ring.dtype), n_before % slots, 0
+        )
 
     def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
         filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon

@@ -34,7 +34,7 @@ def draw(
     n_episodes: int, horizon: int, n_skills: int, n_actions: int, epsilon: Array, key: Key
 ) -> Drawn:
     """From random words per episode: [0] the skill, then T to explore or not, T actions."""
-    bits = jax.random.bits(key, (n_episodes, 1 + 2 * horizon))
+    bits = jax.random.bits(key, (n_episodes, 1 + 2 * horizon), jnp.uint32)
     explores = draws.uniform(bits[:, 1 : 1 + horizon]) < epsilon
     random_action = draws.integer(bits[:, 1 + horizon :], n_actions)
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
@@ -93,7 +93,7 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key) -> Episodes:
 
 def _luck(key: Key, shape: tuple[int, ...]) -> Array:
     """The world's chance: apart from the agent's."""
-    return draws.uniform(jax.random.bits(jax.random.fold_in(key, 1), shape))
+    return draws.uniform(jax.random.bits(jax.random.fold_in(key, 1), shape, jnp.uint32))
 
 
 def _chain(
@@ -133,7 +133,9 @@ def steps_of(world: TableWorld | JaxWorld) -> Steps:
     dynamics = Dynamics.of(world)
 
     def step(key: Key, state: Array, action: Array) -> tuple[Array, None]:
-        return dynamics.after(state, action, draws.uniform(jax.random.bits(key))), None
+        return dynamics.after(
+            state, action, draws.uniform(jax.random.bits(key, (), jnp.uint32))
+        ), None
 
     return Steps(lambda key: jnp.int32(dynamics.start), step, lambda state: state, None)
 

@@ -89,7 +89,7 @@ class Sampled(NamedTuple):
 
 def draw(p: Pieces, replay: Replay, learnt: Learnt, key: Key, rounds: Array) -> Sampled:
     """A batch from the replay."""
-    bits = jax.random.bits(key, (2, p.config.batch))
+    bits = jax.random.bits(key, (2, p.config.batch), jnp.uint32)
     batch = replay.sample(learnt.replay, bits[0], rounds)
     weight = reward_factor(p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]))
     proceeds = jnp.where(p.config.bootstrap_last | ~batch.last, 1.0, 0.0)

@@ -45,7 +45,8 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
 
 
 def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
-    batch, each = drawn.batch, jnp.arange(p.config.batch)
+    batch = drawn.batch
+    each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
     q, pull = p.q.read(learnt.q.params, batch.obs)
     value = p.q.read(common.target_params(learnt), batch.next_obs)[0].max(axis=1)  # [B, K]
     logits = common.logits_of(p, learnt, common.seen(p, batch))
