@@ -29,7 +29,7 @@ def main() -> None:
     found = _ledger.results_in(STORED)
     page = _ledger.page(found)
     if arguments.check:
-        if page != PAGE.read_text():
+        if page != PAGE.read_text(encoding="utf-8"):
             raise SystemExit("docs/ledger.md differs from results/: run benchmarks/ledger.py")
         return
     for name, (spec, results) in found.items():

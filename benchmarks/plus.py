@@ -5,6 +5,7 @@
     python benchmarks/plus.py maps       16 maps that the setting was not chosen on
     python benchmarks/plus.py ablation   each ingredient off, and each added to older methods
     python benchmarks/plus.py scale      30x30 with 1,000 skills, 50x50 with 2,500
+    python benchmarks/plus.py slip       four rooms where actions go wrong by chance
 
 Finished runs below --runs are not made again. --seeds and --steps shrink a study.
 """
@@ -195,9 +196,33 @@ def scale(seeds: int, steps: int | None, runs: Path) -> None:
     keep("scale", table)
 
 
+def slip(seeds: int, steps: int | None, runs: Path) -> None:
+    """A random action instead of the chosen one, more and more often."""
+    table = []
+    for chance in (0.0, 0.05, 0.1, 0.2, 0.4):
+        world = grid.load("four_rooms", chance)
+        todo = []
+        for seed in range(seeds):
+            planned = one(runs, "four_rooms", seed, steps or 200_000)
+            folder = planned.folder.parent.with_name(f"{planned.folder.parent.name}-slip-{chance}")
+            todo.append(planned._replace(folder=folder / planned.folder.name, world=world))
+        done = finished(todo)
+        table.append(
+            {
+                "slip": chance,
+                "found": [run.n_effective for run in done],
+                "cells": done[0].n_available,
+                "bits": [round(run.metrics[-1]["mutual_information"], 2) for run in done],
+                "certainty": [round(fmean(s.certainty for s in run.skills), 3) for run in done],
+            }
+        )
+        print(table[-1], flush=True)
+        keep("slip", table)
+
+
 def main() -> None:
-    studies = {f.__name__: f for f in (sixty, long, maps, ablation, scale)}
-    seeds = {"sixty": 20, "long": 4, "maps": 2, "ablation": 8, "scale": 1}
+    studies = {f.__name__: f for f in (sixty, long, maps, ablation, scale, slip)}
+    seeds = {"sixty": 20, "long": 4, "maps": 2, "ablation": 8, "scale": 1, "slip": 4}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", choices=studies)
     parser.add_argument("--seeds", type=int)

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import statistics
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from statistics import fmean, stdev
 from typing import Any
 
 from apart.paper import _records, experiment
@@ -27,7 +27,7 @@ PAGES = (
 
 
 def stored(name: str) -> Any:
-    return json.loads((ROOT / "results" / f"{name}.json").read_text())
+    return json.loads((ROOT / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def markdown(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -51,7 +51,7 @@ def learning() -> str:
     rows = []
     for method, (results, label, paper) in methods.items():
         early, late = (results.at(label, steps) for steps in (1e6, 5e6))
-        means = [f"{statistics.fmean(x):.1f} ± {statistics.stdev(x):.1f}" for x in (early, late)]
+        means = [f"{fmean(x):.1f} ± {stdev(x):.1f}" for x in (early, late)]
         rows.append([f"`{method}`", *means, ", ".join(f"{n:g}" for n in late), paper])
     return markdown(["method", "1M", "5M", "seeds at 5M", "paper at 5M"], rows)
 
@@ -124,6 +124,18 @@ def scale() -> str:
     ]
     head = ["world", "K", "T", "steps", "found", "ms per update", "seconds", "MB"]
     return markdown(head, rows)
+
+
+def slip() -> str:
+    rows = []
+    for row in stored("plus-slip"):
+        mean = {name: fmean(row[name]) for name in ("found", "bits", "certainty")}
+        shown = [f"{mean['found']:.1f} of {row['cells']}", f"{mean['bits']:.2f}"]
+        rows.append([f"{row['slip']:g}", *shown, f"{100 * mean['certainty']:.0f} %"])
+    head = ["probability of a random action", "expected distinct last states"]
+    return markdown(
+        [*head, "bits between skill and last state", "ends in its likeliest cell"], rows
+    )
 
 
 def bench() -> str:
@@ -243,7 +255,7 @@ def readme() -> str:
     old = reproduced("learned_skills")
     rows = []
     for steps in (5_000_000, old.steps):
-        means = [statistics.fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
+        means = [fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
         seeds = len(old.runs["apart four_rooms"])
         words = f"`apart` (the paper's), {steps / 1e6:g}M steps, {seeds} seeds"
         rows.append([words, *(f"{mean:.1f} on average" for mean in means)])
@@ -259,7 +271,8 @@ def readme() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     f.__name__: f
     for f in (
-        *(learning, sixty, long, maps, ablation, scale, bench, torch, seeds, readme, networks),
+        *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
+        *(networks,),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }
@@ -279,7 +292,7 @@ def main() -> None:
     check = parser.parse_args().check
     for page in PAGES:
         path = ROOT / page
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
         new = renewed(text)
         if new == text:
             continue

@@ -70,7 +70,7 @@ class Config:
         1.0, "beta in softmax(beta o)", OBJECTIVE, low=0, high=1e6, traced=True
     )
     prior: float = _option(
-        1.0, "pseudo-count of a counting discriminator", OBJECTIVE, low=0, high=1e6, traced=True
+        1.0, "pseudo-count of a counting discriminator", OBJECTIVE, low=1e-6, high=1e6, traced=True
     )
     fading: float = _option(
         0.0,

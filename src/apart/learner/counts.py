@@ -15,8 +15,6 @@ import jax.numpy as jnp
 
 from apart._types import Array
 
-_FORGOTTEN = -80.0  # logarithm: below, nothing is left of a count
-
 
 class Counts(NamedTuple):
     """How often each skill ended where, lately."""
@@ -39,7 +37,7 @@ def read(counts: Counts, states: Array | None) -> Array:
 
 def add(counts: Counts, state: Array, skill: Array, rate: Array) -> Counts:
     """One episode of ``skill`` ended in ``state``; ``rate`` of everything fades before."""
-    faded = jnp.maximum(counts.faded + jnp.log1p(-rate), _FORGOTTEN)
+    faded = counts.faded + jnp.log1p(-rate)
     row = counts.table[state] * jnp.exp(faded[state])
     return Counts(counts.table.at[state].set(row.at[skill].add(1.0)), faded.at[state].set(0.0))
 

@@ -128,11 +128,8 @@ def _logits_as_scores(logits: Array, inverse_temperature: Array) -> Array:
 
 
 def _counts_as_scores(counts: Array, prior: Array) -> Array:
-    """[K] log (n_z + prior / K): the share of z among the counts, ``prior`` pseudo-counts in all.
-
-    Without a prior a skill that never ended here has a tiny share instead of none.
-    """
-    return jnp.log(jnp.maximum(counts + prior / counts.shape[0], 1e-30))
+    """[K] log (n_z + prior / K): the share of z among the counts and ``prior`` pseudo-counts."""
+    return jnp.log(counts + prior / counts.shape[0])
 
 
 def _votes(logits: Array, inverse_temperature: Array) -> Array:

@@ -94,7 +94,7 @@ def min_counts(counts: Array, prior: Array) -> Array:
     the prior; falls in n_j, so only the strongest rival counts.
     """
     rival = strongest_rival(counts)
-    return (counts - rival) / jnp.maximum(counts + rival + prior, 1e-30)
+    return (counts - rival) / (counts + rival + prior)
 
 
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:

@@ -100,5 +100,5 @@ def from_0_1(arrays: Mapping[str, Any]) -> dict[str, Any]:
     if now is not None:  # counts
         found[f"{prefix}table"] = found.pop(f"{prefix}params")
         rows = found.pop(f"{prefix}optimiser.row")
-        found[f"{prefix}faded"] = np.maximum(now - rows, -80.0).astype(np.float32)
+        found[f"{prefix}faded"] = (now - rows).astype(np.float32)
     return found
