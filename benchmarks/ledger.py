@@ -1,4 +1,4 @@
-"""Write docs/ledger.md and its pictures from results/reproduce/ID.json.
+"""Write docs/paper/ledger.md and its pictures from results/reproduce/ID.json.
 
 python benchmarks/ledger.py --from runs/reproduce    # take results over first
 python benchmarks/ledger.py --check                  # exit 1 when the page differs
@@ -16,7 +16,7 @@ from apart.paper._reproduce import draw
 ROOT = Path(__file__).parent.parent
 STORED = ROOT / "results" / "reproduce"
 PICTURES = ROOT / "docs" / "images" / "reproduce"
-PAGE = ROOT / "docs" / "ledger.md"
+PAGE = ROOT / "docs" / "paper" / "ledger.md"
 
 
 def main() -> None:
@@ -30,7 +30,7 @@ def main() -> None:
     page = _ledger.page(found)
     if arguments.check:
         if page != PAGE.read_text(encoding="utf-8"):
-            raise SystemExit("docs/ledger.md differs from results/: run benchmarks/ledger.py")
+            raise SystemExit("docs/paper/ledger.md differs from results/: run benchmarks/ledger.py")
         return
     for name, (spec, results) in found.items():
         draw(spec, results, PICTURES / f"{name}.png")

@@ -22,7 +22,9 @@ from apart.paper.reward_table import ROWS
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
-    *(f"docs/{name}.md" for name in ("results", "apart_plus", "networks", "performance", "safety")),
+    *(f"docs/paper/{name}.md" for name in ("results", "apart_plus")),
+    *(f"docs/guide/{name}.md" for name in ("methods", "networks")),
+    *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
 )
 
 

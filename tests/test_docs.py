@@ -22,7 +22,7 @@ def test_the_ledger_equals_the_stored_results():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]:
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
         for part in page.read_text(encoding="utf-8").split("](")[1:]:
             target = part.split(")")[0].split("#")[0]
             if target and "://" not in target:
