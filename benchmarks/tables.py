@@ -253,7 +253,7 @@ def safety() -> str:
 
 def seeds() -> str:
     result = stored("seeds")["seed_updates_per_second"]
-    ways = list(next(iter(result.values())))
+    ways = [way.replace(" 1 threads", " 1 thread") for way in next(iter(result.values()))]
     return markdown(["method", *ways], [[f"`{m}`", *row.values()] for m, row in result.items()])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +22,35 @@ def test_the_ledger_equals_the_stored_results():
     assert result.returncode == 0, result.stderr
 
 
+def pages():
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+
+
+def anchors(page):
+    """Of the headings, as code-hosting pages make them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
 def test_links_between_pages_lead_somewhere():
-    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]:
+    for page in pages():
         for part in page.read_text(encoding="utf-8").split("](")[1:]:
-            target = part.split(")")[0].split("#")[0]
-            if target and "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+            target, _, anchor = part.split(")")[0].partition("#")
+            if "://" in target:
+                continue
+            found = page.parent / target if target else page
+            assert found.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in anchors(found), f"{page.name}: {target}#{anchor}"
+
+
+def test_every_figure_has_alt_text_and_is_small():
+    for page in pages():
+        for alt, target in re.findall(r"!\[(.*?)\]\((.*?)\)", page.read_text(encoding="utf-8")):
+            assert len(alt) >= 8, f"{page.name}: {target}"
+            assert (page.parent / target).stat().st_size < 2_000_000, target
+
+
+def test_every_page_is_in_an_index():
+    index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*/*.md"):
+        assert f"({page.parent.name}/{page.name})" in index, page
