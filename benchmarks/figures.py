@@ -51,7 +51,7 @@ def pixels() -> draw.Figure:
     made, axes = draw.figure(2, size=(8.5, 3.6))
     for axis, name, unit, title in (
         (axes[0], "env_steps", 1e3, "environment steps, thousands"),
-        (axes[1], "wall_seconds", 60, "minutes, one core a seed"),
+        (axes[1], "wall_seconds", 60, "minutes, one core per seed"),
     ):
         for method, (colour, dash) in METHODS.items():
             for number, run in enumerate(table[method]):

@@ -271,7 +271,9 @@ def readme() -> str:
         cells = [
             f"{row['per_world'][w]['complete']} of {row['of'] // 3} seeds complete" for w in WORLDS
         ]
-        rows.append([f"`apart_plus`, {thousands(int(key.split()[1]))} steps", *cells])
+        rows.append(
+            [f"`apart_plus` (tabular planning), {thousands(int(key.split()[1]))} steps", *cells]
+        )
     return markdown(["", "four_rooms (85)", "empty (100)", "u_maze (72)"], rows)
 
 
