@@ -1,4 +1,4 @@
-"""The studies of `apart_plus` (docs/apart_plus.md). Stored in results/plus-*.json.
+"""The studies of `apart_plus` (docs/paper/apart_plus.md). Stored in results/plus-*.json.
 
     python benchmarks/plus.py sixty      20 seeds in each of the paper's worlds, several budgets
     python benchmarks/plus.py long       3M steps: does it stay complete?
