@@ -6,9 +6,9 @@ BIN := $(VENV)/bin
 .PHONY: demo test bench bench-torch nightly torture clean
 
 demo: $(VENV)/.installed
-	$(BIN)/apart train four_rooms --method apart --steps 1M --out runs/demo --overwrite
-	@echo; echo "The same world with apart_plus, a fifth of the steps:"
-	$(BIN)/apart train four_rooms --method apart_plus --steps 200k --out runs/demo-plus --overwrite
+	$(BIN)/apart train four_rooms --method apart_plus --out runs/demo --overwrite
+	@echo; echo "The same world with the paper's method, APART, five times the steps (a minute or two):"
+	$(BIN)/apart train four_rooms --method apart --steps 1M --out runs/demo-apart --overwrite
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -24,7 +24,7 @@ bench-torch: $(VENV)/.dev
 	$(BIN)/pip install --quiet -e '.[torch]'
 	$(BIN)/python benchmarks/versus_torch.py
 
-# All tests on programs that are optimised as they are for users, those of docs/safety.md with all
+# All tests on programs that are optimised as they are for users, those of docs/internals/safety.md with all
 # their cases.
 nightly: $(VENV)/.dev
 	APART_NIGHTLY=1 $(BIN)/pytest -n auto
@@ -37,10 +37,12 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+	@echo "Installing JAX, NumPy, Matplotlib and what they need into $(VENV) (about 740 MB) ..."
 	$(BIN)/pip install --quiet -e .
 	touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	@echo "Installing the package with pytest, ruff, mypy, Ray and Gymnasium into $(VENV) (about 1.2 GB) ..."
 	$(BIN)/pip install --quiet -e '.[dev]'
 	touch $@ $(VENV)/.installed
 

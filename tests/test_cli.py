@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import apart
+from apart._config import number
 from apart._errors import UserError
 from apart.cli import main
-from apart.cli.words import number
 
 TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
 
@@ -28,7 +28,7 @@ def test_train_writes_a_run_and_prints_the_result(corridor, tmp_path, capsys):
     assert main(["train", str(corridor), *TINY, "--out", str(out)]) == 0
     printed = capsys.readouterr()
     assert "of 3 skills after 200 steps" in printed.out
-    assert "last states" in printed.out
+    assert "skills that end in each cell" in printed.out
     assert str(out) in printed.out
     assert "3 of 3 cells can be reached in 4 steps" in printed.err
     assert "left" in printed.err
@@ -192,7 +192,7 @@ def test_a_terminal_that_knows_only_ascii_gets_its_result(corridor, tmp_path):
     words = ["train", corridor, *TINY, "--out", tmp_path / "run"]
     result = run_cli(*words, env={**os.environ, **around})
     assert result.returncode == 0, result.stderr
-    assert "last states" in result.stdout
+    assert "skills that end in each cell" in result.stdout
 
 
 def bits(folder):

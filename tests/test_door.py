@@ -28,7 +28,9 @@ def test_one_folder_rule_for_both_doors(corridor, tmp_path, monkeypatch):
 def test_a_second_run_in_a_notebook_has_a_clear_choice(tmp_path):
     out = tmp_path / "run"
     apart.train(WORLD, out=out, **TINY)
-    with pytest.raises(UserError, match="choose another out= or pass overwrite=True"):
+    with pytest.raises(
+        UserError, match=r"choose another out= \(such as .*-2\) or pass overwrite=True"
+    ):
         apart.train(WORLD, out=out, **TINY)
     assert apart.train(WORLD, out=out, overwrite=True, **TINY).path == out
     assert apart.train(WORLD, out=tmp_path / "other", **TINY).path == tmp_path / "other"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import get_type_hints
+from typing import get_args, get_type_hints
 
 import pytest
 import twins
@@ -57,7 +57,7 @@ def test_the_users_options_win_over_the_methods():
         ({"steps": 0}, "--steps: 0 is outside 1"),
         ({"buffer": 10}, "smaller than the 40 transitions"),
         ({"skills": 100_000}, "GB of memory"),
-        ({"q_rule": "sweep_plain"}, "--q-rule sweep_plain takes no --dropout"),
+        ({"q_rule": "sweep_plain"}, "--dropout: --q-rule sweep_plain weighs what it knows"),
         (
             {"discriminator": "counts", "reward": "min_counts", "discriminator_learning_rate": 0.1},
             "--discriminator-learning-rate does nothing",
@@ -152,8 +152,32 @@ def test_there_are_few_options_each_in_a_group_and_typed_for_editors():
     assert len(SPECS) <= 30
     assert all(spec.group for spec in SPECS.values())
     hints = get_type_hints(Options)
-    assert hints == {name: kind for name, kind in TYPES.items() if name != "method"}
+    assert set(hints) == set(TYPES) - {"method"}
+    for name, hint in hints.items():
+        assert TYPES[name] is hint or TYPES[name] in get_args(hint)
     assert not set(MOVED) & set(SPECS)
+
+
+def test_auto_asks_the_world():
+    config, world = resolve("perfect_maze", "apart_plus", {"skills": "auto", "horizon": "auto"})
+    assert config.horizon == 2 * world.distance.max()
+    assert config.skills == world.n_states
+    config, world_of_five = resolve("four_rooms", "diayn", {"skills": "auto", "horizon": "5"})
+    assert (config.skills, config.horizon) == (world_of_five.n_available(5), 5)
+    with pytest.raises(UserError, match="'auto' is not a whole number"):
+        resolve("four_rooms", "diayn", {"batch": "auto"})
+
+
+def test_numbers_may_be_text():
+    config, _ = resolve("four_rooms", "diayn", {"steps": "200k", "learning_rate": "1e-3"})
+    assert (config.steps, config.learning_rate) == (200_000, 1e-3)
+
+
+def test_methods_have_budgets_of_their_own_and_say_what_they_set():
+    assert resolve("four_rooms", "apart_plus", {})[0].steps == 200_000
+    assert resolve("four_rooms", "apart", {})[0].steps == 5_000_000
+    with pytest.raises(UserError, match=r"sweep_plain \(set by --method apart_plus\)"):
+        resolve("four_rooms", "apart_plus", {"dropout": True})
 
 
 def test_removed_flags_name_what_does_their_work_now(capsys):

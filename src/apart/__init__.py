@@ -12,10 +12,11 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 
 if TYPE_CHECKING:
-    from apart.door import load, resume, train
+    from apart.door import draw, load, register_method, register_reward, resume, train
     from apart.methods import METHODS
     from apart.runs.folder import Run, RunSet, Skill
     from apart.worlds import WORLDS
+    from apart.worlds import register as register_world
     from apart.worlds.grid import parse as parse_map
     from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
@@ -29,8 +30,12 @@ _PLACES = {
     "Skill": ("apart.runs.folder", "Skill"),
     "TableWorld": ("apart.worlds.world", "TableWorld"),
     "WORLDS": ("apart.worlds", "WORLDS"),
+    "draw": ("apart.door", "draw"),
     "load": ("apart.door", "load"),
     "parse_map": ("apart.worlds.grid", "parse"),
+    "register_method": ("apart.door", "register_method"),
+    "register_reward": ("apart.door", "register_reward"),
+    "register_world": ("apart.worlds", "register"),
     "resume": ("apart.door", "resume"),
     "train": ("apart.door", "train"),
 }
@@ -48,8 +53,12 @@ __all__ = [
     "TableWorld",
     "UserError",
     "__version__",
+    "draw",
     "load",
     "parse_map",
+    "register_method",
+    "register_reward",
+    "register_world",
     "resume",
     "train",
 ]

@@ -14,7 +14,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Final, TypedDict
+from typing import Any, Final, Literal, TypedDict
 
 from apart._errors import UserError, unknown
 
@@ -50,9 +50,15 @@ class Config:
         5_000_000, "environment steps (5000000, 5M, 200k)", EVERYDAY, low=1, high=1e13
     )
     seed: int = _option(0, "random seed", EVERYDAY, low=0, high=2**31 - 1)
-    skills: int = _option(100, "number of skills K", EVERYDAY, low=2, high=100_000)
+    skills: int = _option(
+        100, "number of skills K; auto: one for each cell in reach", EVERYDAY, low=2, high=100_000
+    )
     horizon: int = _option(
-        0, "steps of an episode T; 0 takes the world's own", EVERYDAY, low=0, high=100_000
+        0,
+        "steps of an episode T; 0: the world's own; auto: twice the way to the farthest cell",
+        EVERYDAY,
+        low=0,
+        high=100_000,
     )
     evaluate_every: int = _option(
         25_000, "environment steps between evaluations", EVERYDAY, low=1, high=1e13
@@ -164,12 +170,15 @@ class Config:
 
 
 class Options(TypedDict, total=False):
-    """The fields of `Config` as keyword arguments, so that editors complete them."""
+    """The fields of `Config` as keyword arguments, so that editors complete them.
 
-    steps: int
+    Numbers may be text (``steps="200k"``); ``auto`` asks the world.
+    """
+
+    steps: int | str
     seed: int
-    skills: int
-    horizon: int
+    skills: int | Literal["auto"]
+    horizon: int | Literal["auto"]
     evaluate_every: int
     discriminator: str
     reward: str
@@ -235,22 +244,42 @@ def unknown_option(name: str, written: str) -> UserError:
     return unknown("option", written, [*SPECS] if written == name else [flag(n) for n in SPECS])
 
 
+_SUFFIXES: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
+
+
+def number(name: str, text: str, whole: bool) -> int | float:
+    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
+    plain, factor = text.strip(), 1
+    if plain and plain[-1] in _SUFFIXES:
+        plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
+    kind = "a whole number" if whole else "a number"
+    try:
+        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 20:
+            return int(plain) * factor
+        value = float(plain) * factor
+    except ValueError:
+        raise UserError(f"{name}: {_shown(text)} is not {kind}") from None
+    return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
+
+
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) < 40 else text[:36] + "..."
 
 
 def check_value(name: str, value: Any) -> Any:
-    """``value`` in the field's type and range, or `UserError` naming the flag."""
+    """``value`` in the field's type and range, or `UserError` naming the flag; ``"5M"`` is one."""
     spec, expected = SPECS[name], TYPES[name]
+    if expected in (int, float) and isinstance(value, str):
+        value = number(flag(name), value, expected is int)
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
-    number = isinstance(value, int | float) and not isinstance(value, bool)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     shown = _shown(value)
-    if not (number if expected is float else type(value) is expected):
+    if not (is_number if expected is float else type(value) is expected):
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
         raise UserError(f"{flag(name)}: {shown} is not {words[expected]}")
-    if number:
+    if is_number:
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{flag(name)}: {shown} is not a finite number")
         if not spec.low <= value <= spec.high:

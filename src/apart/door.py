@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from apart._config import Options
-from apart._errors import UserError
+from apart._config import SPECS, Options, check_value, unknown_option
+from apart._errors import UserError, unknown
+from apart.methods import METHODS, Method
+from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
+from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
 
 if TYPE_CHECKING:
+    from apart._types import Array
     from apart.running.progress import Listener
     from apart.worlds.world import World
 
@@ -37,6 +41,24 @@ def _in_python() -> Iterator[None]:
         raise UserError(words.replace("overwrite=", "overwrite=True")) from None
 
 
+@contextlib.contextmanager
+def _shown(progress: str, listener: Listener | None) -> Iterator[Listener]:
+    """Tells the reporter of that name, and the user's own listener."""
+    if progress not in REPORTERS:
+        raise unknown("progress", progress, REPORTERS)
+    reporter = REPORTERS[progress]()
+
+    def tell(now: Progress) -> None:
+        reporter(now)
+        if listener is not None:
+            listener(now)
+
+    try:
+        yield tell
+    finally:
+        reporter.close()
+
+
 @overload
 def train(
     world: str | World = ...,
@@ -47,6 +69,7 @@ def train(
     out: str | Path | None = ...,
     overwrite: bool = ...,
     device: str | None = ...,
+    progress: str = ...,
     listener: Listener | None = ...,
     **options: Unpack[Options],
 ) -> Run: ...
@@ -60,6 +83,7 @@ def train(
     out: str | Path | None = ...,
     overwrite: bool = ...,
     device: str | None = ...,
+    progress: str = ...,
     listener: Listener | None = ...,
     **options: Unpack[Options],
 ) -> RunSet: ...
@@ -72,6 +96,7 @@ def train(
     out: str | Path | None = None,
     overwrite: bool = False,
     device: str | None = None,
+    progress: str = "quiet",
     listener: Listener | None = None,
     **options: Unpack[Options],
 ) -> Run | RunSet:
@@ -86,6 +111,7 @@ def train(
         out: run folder; ``runs/WORLD-METHOD`` unless said.
         overwrite: replace the run or set that is in ``out``; otherwise that is an error.
         device: ``cpu``, ``gpu`` or ``tpu``; JAX's own choice unless said.
+        progress: ``quiet`` shows a bar in terminals and notebooks; ``lines``, ``json``, ``none``.
         listener: called with a `Progress` after every slice of training.
         options: fields of the configuration (``steps``, ``seed``, ``skills``, ...).
 
@@ -104,7 +130,8 @@ def train(
             out=out,
             overwrite=overwrite,
         )
-        return jobs.start(job, device, listener)
+        with _shown(progress, listener) as told:
+            return jobs.start(job, device, told)
 
 
 def resume(
@@ -112,6 +139,7 @@ def resume(
     *,
     steps: int | None = None,
     device: str | None = None,
+    progress: str = "quiet",
     listener: Listener | None = None,
     warn: Callable[[str], None] = lambda text: warnings.warn(text, stacklevel=4),
 ) -> Run | RunSet:
@@ -122,6 +150,7 @@ def resume(
         steps: train to so many environment steps instead; where rates depend on the length of the
             run, that is refused.
         device: as in `train`.
+        progress: as in `train`.
         listener: as in `train`.
         warn: called with a line for everything that may change the bits or was passed over.
 
@@ -130,8 +159,46 @@ def resume(
         RunInterrupted: SIGINT or SIGTERM; the state was saved.
         NonFinite: as in `train`.
     """
+    with _in_python(), _shown(progress, listener) as told:
+        return jobs.go_on(Path(path), steps, device, told, warn)
+
+
+def draw(run: Run | RunSet | str | Path) -> list[Path]:
+    """Draw every skill of a run (or of each run of a set); the paths of the pictures."""
+    from apart.report.figures import skills_picture
+
     with _in_python():
-        return jobs.go_on(Path(path), steps, device, listener, warn)
+        found = load(run) if isinstance(run, str | Path) else run
+        return [skills_picture(one) for one in getattr(found, "runs", [found])]
+
+
+def register_method(name: str, summary: str, **options: Unpack[Options]) -> None:
+    """Make a method of your own known by ``name``: options on top of the defaults.
+
+    >>> register_method("far", "DIAYN with long episodes", reward="log_posterior",
+    ...                 discriminator="one_vs_all", horizon=100)  # doctest: +SKIP
+    """
+    with _in_python():
+        checked = {key: check_value(key, value) for key, value in options.items() if key in SPECS}
+        if len(checked) < len(options):
+            raise unknown_option(next(k for k in options if k not in SPECS), "option")
+        METHODS.register(name, Method(summary, checked))
+
+
+def register_reward(
+    name: str, summary: str, rewards: Callable[[Array, Array], Array], reads: str = "logits"
+) -> None:
+    """Make an intrinsic reward of your own known by ``name``.
+
+    Args:
+        name: for ``reward=`` and ``--reward``.
+        summary: one line for people.
+        rewards: (numbers of ONE state, sharpness) -> [K] the reward of every skill there, in JAX.
+        reads: ``logits`` [K] of one-vs-all, ``pairs`` (the folded logits of all pairs), or
+            ``counts`` [K] of last states.
+    """
+    with _in_python():
+        REWARDS.register(name, Reward(summary, rewards, reads))
 
 
 def load(path: str | Path) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Final
+
+from apart._registry import Registry
 
 Option = str | int | float | bool
 
@@ -31,6 +32,7 @@ _AP_AVERAGE: Final = {"discriminator": "all_pairs", "reward": "average_pairs"}
 _OVA: Final = {"discriminator": "one_vs_all", "reward": "log_posterior"}
 
 _PLUS: Final[Mapping[str, Option]] = {
+    "steps": 200_000,
     "time_weight": "square",
     "q_rule": "sweep_plain",
     "learning_rate": 0.5,
@@ -50,7 +52,8 @@ _LOGITS: Final[Mapping[str, Option]] = {
     "fading": 3e-3,
 }
 
-METHODS: Final[Mapping[str, Method]] = MappingProxyType(
+METHODS: Final = Registry(
+    "method",
     {
         "apart": Method(
             "all pairs, least vote, kept with probability (t/T)^2 (the paper's method)",
@@ -102,6 +105,7 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
             "apart_logits with a CNN on images, set to learn in minutes",
             {
                 **_LOGITS,
+                "steps": 336_000,
                 "observation": "normalized_pixels",
                 "network": "cnn",
                 "q_rule": "sweep_adam",
@@ -123,5 +127,5 @@ METHODS: Final[Mapping[str, Method]] = MappingProxyType(
             "uniform actions, nothing learnt (a reference line)",
             {"epsilon": 1.0, "updates_per_episode": 0},
         ),
-    }
+    },
 )

@@ -18,6 +18,7 @@ import numpy as np
 from apart import worlds
 from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
+from apart._registry import load_plugins
 from apart.learner import approximators
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
@@ -28,7 +29,7 @@ from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
 from apart.worlds.observations import OBSERVATIONS, Observation
-from apart.worlds.world import TableWorld, World
+from apart.worlds.world import TableWorld, World, n_available
 
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
@@ -46,6 +47,7 @@ _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 
 def choices() -> dict[str, dict[str, str]]:
     """For every kind of name: the names and a line on each."""
+    load_plugins()
     found = {"world": {name: known.summary for name, known in grid.maps().items()}}
     for kind, records in _NAMED.items():
         found[kind] = {name: record.summary for name, record in records.items()}
@@ -102,13 +104,18 @@ def resolve(
     Raises:
         UserError: an unknown name, a value out of range, or options that contradict each other.
     """
+    if not isinstance(method, str):
+        raise UserError("--method takes a name; apart.register_method makes one of a record")
+    if method not in METHODS:
+        load_plugins()
     if method not in METHODS:
         raise unknown("method", method, METHODS)
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)
-    options = {name: check_value(name, value) for name, value in options.items()}
     loaded = worlds.load(world, slip)
+    options = _asked_of_the_world(loaded, options)
+    options = {name: check_value(name, value) for name, value in options.items()}
     own: dict[str, Any] = {**METHODS[method].options, "method": method}
     config = Config(**{**own, **options})
     if config.horizon == 0:
@@ -125,6 +132,25 @@ def resolve(
         if name in _IDLE and _IDLE[name](config, facts):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
+
+
+AUTO: Final = "auto"
+
+
+def _asked_of_the_world(world: World, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options with ``auto`` for skills and horizon replaced by what the world says."""
+    found = dict(options)
+    if found.get("horizon") == AUTO:
+        found["horizon"] = 0
+        if isinstance(world, TableWorld):
+            found["horizon"] = 2 * int(world.distance.max())
+    if found.get("skills") == AUTO:
+        horizon = check_value("horizon", found.get("horizon", 0)) or world.about.horizon
+        n = n_available(world, horizon)
+        if n is None:
+            raise UserError(f"--skills auto: nobody knows how many places {world.name} has")
+        found["skills"] = max(n, 2)
+    return found
 
 
 def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> Config:
@@ -174,8 +200,11 @@ def check(config: Config, world: World) -> None:
             f"not {config.discriminator}"
         )
     if facts.rule.sweeps and config.dropout:
+        by_method = METHODS[config.method].options.get("q_rule") == config.q_rule
+        who = f" (set by --method {config.method})" if by_method else ""
         raise UserError(
-            f"--q-rule {config.q_rule} takes no --dropout: it weighs by W(t) what it knows"
+            f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
+            "--no-dropout, or --q-rule shared_adam"
         )
     _check_networks(config, world, facts)
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
@@ -202,6 +231,8 @@ def check(config: Config, world: World) -> None:
 
 def _check_names(config: Config) -> None:
     for name, spec in SPECS.items():
+        if spec.kind and getattr(config, name) not in _NAMED[spec.kind]:
+            load_plugins()
         if spec.kind and getattr(config, name) not in _NAMED[spec.kind]:
             raise unknown(spec.kind, getattr(config, name), _NAMED[spec.kind])
     name = observations.parse(config.observation)[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
@@ -10,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -235,9 +235,14 @@ def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path, monkeypatch)
             if (path / run_folder.SUMMARY).exists():
                 path = path.with_name(path.name + "x")
             died = torture.kill_once(path, options, rng)
-    while not (path / run_folder.SUMMARY).exists():
-        with contextlib.suppress(UserError):  # a seed whose parent was killed may live a moment
+    for attempt in range(100):  # a seed whose parent was killed may live a moment
+        try:
             torture.begin_or_go_on(path, options)
+            break
+        except UserError as error:
+            if "in use by" not in str(error) or attempt == 99:
+                raise
+            time.sleep(0.3)
     torture.begin_or_go_on(whole, options)
     assert torture.endings(path) == torture.endings(whole)
 

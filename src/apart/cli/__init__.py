@@ -1,7 +1,7 @@
 """The command line: a small file per command. Answers errors in one line, without JAX.
 
 Argparse rather than a larger parser, because its start is quick and every error must be one line of
-our own. A module here with ``add`` is a command; it adds its parser and says what it runs.
+our own. A module here with ``add`` is a command: it gets its parser and all words that were said.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from typing import Any, NoReturn
 from apart._config import flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
-from apart.cli import bench, listing, reproduce, resume, train
+from apart.cli import bench, draw, listing, reproduce, resume, train
 
 _MOST_WORDS = 1000
 _COMMANDS = {
     "train": train,
     "resume": resume,
+    "draw": draw,
     "list": listing,
     "reproduce": reproduce,
     "bench": bench,
@@ -70,7 +71,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _run(words: list[str]) -> int:
-    parser, commands = _parser()
+    parser, commands = _parser(words)
     if words and not words[0].startswith("-") and words[0] not in commands:
         hint = nearest(words[0], commands) or f"; choose from {', '.join(commands)}"
         raise UserError(f"unknown command '{words[0]}'{hint}")
@@ -103,7 +104,7 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
     )
 
 
-def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     parser = _Parser(
         prog="apart",
         description="Unsupervised skill discovery: all the different things an agent can do.",
@@ -114,5 +115,5 @@ def _parser() -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParse
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, module in _COMMANDS.items():
         commands[name] = subparsers.add_parser(name, help=module.HELP)
-        module.add(commands[name])
+        module.add(commands[name], words)
     return parser, commands

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+from apart._config import number
 from apart._errors import UserError
 from apart.cli import words
 
 HELP = "speed of this machine on fixed work"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags."""
     parser.add_argument("--json", metavar="FILE", help="also write the table as JSON")
     parser.add_argument("--seconds", default="2", help="seconds per measurement (default 2)")
@@ -20,7 +21,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Measure, print, write."""
-    seconds = words.number("--seconds", parsed.seconds, whole=False)
+    seconds = number("--seconds", parsed.seconds, whole=False)
     if not 0.01 <= seconds <= 3600:
         raise UserError(f"--seconds: {seconds} is outside 0.01 to 3600")
     repeats = words.count("--repeats", parsed.repeats, 1000)

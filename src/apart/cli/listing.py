@@ -6,11 +6,12 @@ import argparse
 
 from apart import paper, settings
 from apart._errors import unknown
+from apart.worlds import grid
 
 HELP = "worlds, methods, experiments and the values of options"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its arguments."""
     parser.add_argument(
         "kinds", metavar="KIND", nargs="*", help="worlds, methods, ...: only these (default: all)"
@@ -21,6 +22,9 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Print names and a line on each."""
     tables = {f"{kind}s".replace(" ", "-"): names for kind, names in settings.choices().items()}
+    for name in tables["worlds"]:
+        world = grid.load(name)
+        tables["worlds"][name] += f" ({world.n_states} cells, T = {world.about.horizon})"
     tables["experiments"] = {name: paper.experiment(name).title for name in paper.names()}
     for kind in parsed.kinds:
         if kind not in tables:

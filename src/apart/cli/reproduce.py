@@ -12,7 +12,7 @@ from apart.cli import words
 HELP = "tables and figures of the paper, beside its own values"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags."""
     parser.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
     parser.add_argument("--all", action="store_true", help="all of them")

@@ -14,7 +14,7 @@ from apart.runs import plan
 HELP = "go on where a run or a set stopped"
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags."""
     parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
     parser.add_argument("--steps", help="train to so many environment steps instead")

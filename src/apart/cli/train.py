@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import pairwise
 from typing import Any
 
 from apart import settings
-from apart._config import EVERYDAY, LEARNING, NETWORKS, OBJECTIVE, SPECS, TYPES, Config, flag
+from apart._config import (
+    EVERYDAY,
+    LEARNING,
+    NETWORKS,
+    OBJECTIVE,
+    SPECS,
+    TYPES,
+    Config,
+    flag,
+    number,
+)
 from apart._config import check_value as checked
 from apart.cli import words
+from apart.methods import METHODS
 from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
@@ -24,7 +36,7 @@ _GROUPS = {
 }
 
 
-def add(parser: argparse.ArgumentParser) -> None:
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags: those of `Config`, in groups, and those of a folder."""
     parser.add_argument("world", metavar="WORLD", help="a name from 'apart list', or a map file")
     parser.add_argument(
@@ -39,8 +51,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="probability of a random action instead of the chosen one (maps; default 0)",
     )
     choices = settings.choices()
+    method = _method(asked)
+    parser.description = f"Defaults are those of --method {method} (apart list methods)."
     for name, spec in SPECS.items():
-        default = getattr(Config, name)
+        default = METHODS[method].options.get(name, getattr(Config, name))
         names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
         text = f"{spec.help}{names} (default {default})".replace("%", "%%")
         arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
@@ -53,16 +67,20 @@ def add(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=run)
 
 
+def _method(asked: list[str]) -> str:
+    """The method whose defaults help is to show: the one that was named, if it is one."""
+    named = [word.partition("=")[2] for word in asked if word.startswith("--method=")]
+    named += [after for word, after in pairwise(asked) if word == "--method"]
+    return named[-1] if named and named[-1] in METHODS else Config.method
+
+
 def _options(parsed: argparse.Namespace) -> dict[str, Any]:
     """The configuration fields that the user named, parsed and in range."""
     options = {}
     for name, value in vars(parsed).items():
         if name not in SPECS:
             continue
-        kind = TYPES[name]
-        if kind in (int, float):
-            value = words.number(flag(name), value, kind is int)
-        options[name] = checked(name, value)
+        options[name] = value if value == settings.AUTO else checked(name, value)
     return options
 
 
@@ -75,7 +93,7 @@ def run(parsed: argparse.Namespace) -> int:
         method=method,
         options=options,
         seeds=None if parsed.seeds is None else words.count("--seeds", parsed.seeds, MAX_SEEDS),
-        slip=0.0 if parsed.slip is None else words.number("--slip", parsed.slip, whole=False),
+        slip=0.0 if parsed.slip is None else number("--slip", parsed.slip, whole=False),
         out=words.out(parsed),
         overwrite=parsed.overwrite,
     )
@@ -100,10 +118,20 @@ def _begins(job: jobs.Job) -> str:
     line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
     if isinstance(world, TableWorld):
         reached = world.n_available(config.horizon)
+        free = sum(char != "#" for row in world.places.backdrop for char in row)
+        walled_off = f" ({free - world.n_states} more are walled off)" * (free > world.n_states)
         line = (
             f"{config.method} in {world.name}: {reached} of {world.n_states} cells can be reached "
-            f"in {config.horizon} steps, {config.skills} skills"
+            f"in {config.horizon} steps{walled_off}, {config.skills} skills"
         )
+        if reached < world.n_states:
+            far = world.distance.max()
+            line += f"\nnote: the farthest cell is {far} steps away; --horizon auto reaches it"
+        if config.skills < reached:
+            line += (
+                f"\nnote: {config.skills} skills for {reached} cells: they will stay near the "
+                "start; --skills auto has one for each cell"
+            )
     return line
 
 

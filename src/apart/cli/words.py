@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
-from apart._config import check_value
+from apart._config import check_value, number
 from apart._errors import UserError, unknown
+from apart.running import cache
 from apart.running.progress import REPORTERS, duration, found
 from apart.runs.folder import Run, RunSet
 from apart.runs.plan import MAX_THREADS
 
-_SUFFIXES = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
-
-
-def number(name: str, text: str, whole: bool) -> int | float:
-    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
-    plain, factor = text.strip(), 1
-    if plain and plain[-1] in _SUFFIXES:
-        plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
-    kind = "a whole number" if whole else "a number"
-    try:
-        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 20:
-            return int(plain) * factor
-        value = float(plain) * factor
-    except ValueError:
-        raise UserError(f"{name}: '{text}' is not {kind}") from None
-    return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
 
 
 def count(name: str, text: str, most: int) -> int:
@@ -72,6 +58,12 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
     group.add_argument(
+        "--cache",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="keep compiled programs in the user's cache folder",
+    )
+    group.add_argument(
         "--draw",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -85,6 +77,8 @@ def check_shared(parsed: argparse.Namespace) -> None:
         raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
+    if not parsed.cache:
+        os.environ[cache.VARIABLE] = "off"  # also for children
 
 
 def threads_of(parsed: argparse.Namespace, unless_said: int, several: bool) -> int:
@@ -105,28 +99,30 @@ def note(line: str) -> None:
 
 def tell(trained: Run | RunSet, draw: bool) -> None:
     """What was found, as text and as a picture."""
-    from apart.report.figures import skills_picture, terminal_map
+    from apart.report.figures import LEGEND, skills_picture, terminal_map
 
     runs = trained.runs if isinstance(trained, RunSet) else [trained]
     for run in runs:
-        s = run.summary
+        s, k = run.summary, int(run.config["skills"])
         full = (
             f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
         )
         print(
-            f"seed {s['seed']}: {found(run.n_effective, run.n_available)} skills after "
+            f"seed {s['seed']}: {found(run.n_effective, run.n_available, k)} skills after "
             f"{s['env_steps']:,} steps{full} ({duration(s['wall_seconds'])}, "
             f"{s['env_steps_per_second']:,.0f} steps/s)"
         )
     if runs[0].n_available is not None:
         walk = runs[0].summary["n_random_walk"]
         by_chance = "" if walk is None else f", {walk} by random walk"
-        print(f"for comparison: {runs[0].n_available} at most{by_chance}")
+        most = min(runs[0].n_available, int(runs[0].config["skills"]))
+        cells = f" ({runs[0].n_available} cells)" if most < runs[0].n_available else ""
+        print(f"for comparison: {most} at most{cells}{by_chance}")
     if isinstance(trained, RunSet):
         mean = sum(run.n_effective for run in runs) / len(runs)
         print(f"mean of {len(runs)} seeds: {mean:.2f}")
     elif trained.world.places.backdrop:
-        print(f"\nlast states (skills that end in each cell):\n{terminal_map(trained)}\n")
+        print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
     if draw:
         for run in runs:
             if run.world.places.backdrop:

@@ -3,8 +3,8 @@
 Same numbers as ``lax.conv_general_dilated`` (stride 1, zero padding that keeps the size), to float
 tolerance (tested). On the CPU, XLA's convolutions are slow when differentiated; here forward and
 backward are the same few matrix products, and per pair of channels a 10 x 10 image with a 5 x 5
-kernel costs 3 x 84 multiplications instead of 2,500. Measured in docs/performance.md. The transform
-of the few pixels of a grid world is a dense matrix: no FFT is as quick at that size.
+kernel costs 3 x 84 multiplications instead of 2,500 (docs/guide/networks.md has measurements). The
+transform of the few pixels of a grid world is a dense matrix: no FFT is as quick at that size.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from apart._registry import Registry
 from apart._types import Obs
 
 
@@ -39,7 +39,8 @@ class Context:
     only_last: bool = False
 
 
-CONTEXTS: Final = MappingProxyType(
+CONTEXTS: Final = Registry(
+    "context",
     {
         "next": Context("the state after the action", lambda moved: moved.after, after=True),
         "current": Context("the state before the action", lambda moved: moved.before, after=False),
@@ -49,5 +50,5 @@ CONTEXTS: Final = MappingProxyType(
             after=True,
             only_last=True,
         ),
-    }
+    },
 )

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from apart._lazy import jax, jnp
+from apart._registry import Registry
 from apart._types import Array
 from apart.objective import pairs
 
@@ -138,7 +138,8 @@ def _votes(logits: Array, inverse_temperature: Array) -> Array:
     return pairs.total(pairs.votes(logits))
 
 
-DISCRIMINATORS: Final = MappingProxyType(
+DISCRIMINATORS: Final = Registry(
+    "discriminator",
     {
         "one_vs_all": Discriminator(
             "K logits, softmax cross-entropy",
@@ -178,5 +179,5 @@ DISCRIMINATORS: Final = MappingProxyType(
             "counts",
             None,
         ),
-    }
+    },
 )

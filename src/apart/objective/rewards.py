@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from apart._lazy import jax, jnp
+from apart._registry import Registry
 from apart._types import Array
 from apart.objective import pairs
 
@@ -102,7 +102,8 @@ def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
     return jnp.tanh(pairs.least(table, state, skill))
 
 
-REWARDS: Final = MappingProxyType(
+REWARDS: Final = Registry(
+    "reward",
     {
         "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, "logits"),
         "posterior": Reward("softmax(beta o) of the skill (tuned VIC)", posterior, "logits"),
@@ -119,5 +120,5 @@ REWARDS: Final = MappingProxyType(
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"
         ),
-    }
+    },
 )

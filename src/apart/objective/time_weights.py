@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final
 
 from apart._lazy import jnp
+from apart._registry import Registry
 from apart._types import Array
 
 
@@ -32,7 +32,8 @@ def _same(summary: str, weight: Callable[[Array], Array], only_last: bool = Fals
     return TimeWeight(summary, weight, weight, only_last)
 
 
-TIME_WEIGHTS: Final = MappingProxyType(
+TIME_WEIGHTS: Final = Registry(
+    "time weight",
     {
         # Without an ascending weight the paper's dropout has no probability of its own: 1/2.
         "all": TimeWeight("1 (DIAYN)", lambda x: jnp.ones_like(x), lambda x: jnp.full_like(x, 0.5)),
@@ -41,7 +42,7 @@ TIME_WEIGHTS: Final = MappingProxyType(
         "square": _same("(t / T)^2 (APART)", lambda x: x**2),
         "fourth": _same("(t / T)^4", lambda x: x**4),
         "exponential": _same("exp(5 t / T - 5)", lambda x: jnp.exp(5.0 * x - 5.0)),
-    }
+    },
 )
 
 

@@ -47,7 +47,7 @@ def record_of(run: run_folder.Run, world: World, keeps: Collection[str] = ()) ->
 
 def _whole(value: float) -> float:
     """Whole numbers as such: they take less room."""
-    return int(value) if value.is_integer() else value
+    return int(value) if float(value).is_integer() else value
 
 
 def _moments(run: run_folder.Run) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Learning from pixels with the paper's CNN, at the budget of docs/networks.md."""
+"""Learning from pixels with the paper's CNN, at the budget of docs/guide/networks.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IMAGES = {
 
 EXPERIMENT = Experiment(
     title="Pixel observations",
-    source="figure in the appendix, four rooms; our setting (docs/networks.md), not the paper's",
+    source="figure in the appendix, four rooms; our setting (networks.md), not the paper's",
     conditions=[
         Condition("apart", "apart", options=IMAGES),
         Condition("diayn", "diayn", options=IMAGES),

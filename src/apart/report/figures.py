@@ -9,6 +9,7 @@ from pathlib import Path
 from apart.report import draw, maps
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.worlds.world import TableWorld
 
 _LEAST_WIDTH, _ABOVE, _BELOW, _MARGIN, _HEAD = 7.0, 0.5, 0.42, 0.15, 0.13  # inches
 _SHAPE = 1.5  # width to height of all tiles together
@@ -57,15 +58,31 @@ def skills_picture(run: run_folder.Run) -> Path:
     return path
 
 
+LEGEND = "· none, + ten or more, x out of reach"
+
+
 def terminal_map(run: run_folder.Run) -> str:
-    """The map in text: how many skills end in each cell (``·`` none, ``+`` ten or more)."""
-    ends = Counter(skill.last_state for skill in run.skills)
+    """The map in text: how many skills end in each cell; `LEGEND` says what the signs mean."""
+    ends, reach = Counter(skill.last_state for skill in run.skills), _within_reach(run)
+
+    def sign(r: int, c: int, wall: bool) -> str:
+        if wall:
+            return "██"
+        return f"{_digit(ends[r, c])} " if (r, c) in reach else "x "
+
     solid = maps.walls(run.world.places.backdrop)
-    lines = [
-        "".join("██" if wall else f"{_digit(ends[r, c])} " for c, wall in enumerate(row)).rstrip()
+    return "\n".join(
+        "".join(sign(r, c, wall) for c, wall in enumerate(row)).rstrip()
         for r, row in enumerate(solid)
-    ]
-    return "\n".join(lines)
+    )
+
+
+def _within_reach(run: run_folder.Run) -> set[tuple[int, int]]:
+    """The cells in which an episode can end."""
+    world = run.world
+    assert isinstance(world, TableWorld)  # others have no map
+    near = world.cells[world.distance <= int(run.config["horizon"])]
+    return {(int(r), int(c)) for r, c in near}
 
 
 def _digit(count: int) -> str:

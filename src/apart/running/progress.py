@@ -17,6 +17,7 @@ class Progress(NamedTuple):
     n_effective: float
     n_available: int | None
     steps_per_second: float
+    n_skills: int
 
     @property
     def seconds_left(self) -> float:
@@ -111,12 +112,19 @@ def _auto() -> Reporter:
     return Bar() if sys.stderr.isatty() else Lines()
 
 
+def _quiet() -> Reporter:
+    """For Python: a bar where somebody looks (a terminal, a notebook), else nothing."""
+    notebook = "ipykernel" in sys.modules
+    return Bar() if sys.stderr.isatty() or notebook else Silent()
+
+
 REPORTERS: dict[str, Callable[[], Reporter]] = {
     "auto": _auto,
     "bar": Bar,
     "lines": Lines,
     "json": Json,
     "none": Silent,
+    "quiet": _quiet,
 }
 
 
@@ -126,14 +134,18 @@ def words(progress: Progress) -> str:
         return f"{progress.env_steps:,} / {progress.total_steps:,} steps · compiling"
     return (
         f"{progress.env_steps:,} / {progress.total_steps:,} steps · "
-        f"{found(progress.n_effective, progress.n_available)} skills · "
+        f"{found(progress.n_effective, progress.n_available, progress.n_skills)} skills · "
         f"{progress.steps_per_second:,.0f} steps/s · {duration(progress.seconds_left)} left"
     )
 
 
-def found(n_effective: float, n_available: int | None) -> str:
-    """``71 of 85``; ``71`` where nobody knows how many there are."""
-    return f"{n_effective:g}" if n_available is None else f"{n_effective:g} of {n_available}"
+def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
+    """``71 of 85``; ``8 of 8 possible`` with 8 skills for 85 cells; ``71`` where nobody knows."""
+    if n_available is None:
+        return f"{n_effective:g}"
+    if n_skills < n_available:
+        return f"{n_effective:g} of {n_skills} possible"
+    return f"{n_effective:g} of {n_available}"
 
 
 def duration(seconds: float) -> str:

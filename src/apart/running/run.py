@@ -19,7 +19,7 @@ import optax
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
-from apart.running import devices, threads
+from apart.running import cache, devices, threads
 from apart.running.progress import Listener, Progress
 from apart.running.signals import stop_signals
 from apart.runs import checkpoint, files, plan
@@ -102,9 +102,8 @@ def last_state(folder: Path, found: Plan) -> checkpoint.Saved | None:
 def _cut_back(writer: run_folder.Writer, saved: checkpoint.Saved | None) -> None:
     """Make the folder what it was when ``saved`` was written."""
     folder = writer.path
-    files.remove(
-        folder / run_folder.SUMMARY, folder / run_folder.SKILLS
-    )  # of a run that goes on longer
+    # Of a run that goes on longer.
+    files.remove(folder / run_folder.SUMMARY, folder / run_folder.SKILLS)
     for path in checkpoint.manifests(folder / run_folder.CHECKPOINTS):
         if saved is None or path > saved.path:
             checkpoint.remove(path)  # passed over; it must not stand in the way of new ones
@@ -153,13 +152,14 @@ class _Training:
             return self._run(saved)
         except UserError as error:  # the disk, or a world that lives on the host
             raise UserError(
-                f"{error}; mend that, then 'apart resume {self.writer.path}' goes on"
+                f"{error}; fix that, then go on with 'apart resume {self.writer.path}'"
             ) from None
         finally:
             self.program.close()
 
     def _run(self, saved: checkpoint.Saved | None) -> Run:
         began = time.perf_counter()
+        cache.use()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
         if saved is not None:
             state = from_arrays(state, saved.arrays)
@@ -181,6 +181,8 @@ class _Training:
             evaluation = self._evaluate(state)
             if iteration % self.config.evaluate_iterations == 0:
                 self._record(iteration, evaluation)
+            self.n_effective = _count(float(evaluation.n_effective))
+            self.listener(self._progress(iteration))
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
@@ -200,7 +202,7 @@ class _Training:
         )
         self.n_rows = len(rows)
         if rows:
-            self.n_effective = _count(rows[-1]["n_effective"])
+            self.n_effective = rows[-1]["n_effective"]
         full = [int(r["env_steps"]) for r in rows if r["n_effective"] == self.n_available]
         self.first_full_at = full[0] if full else None
 
@@ -221,8 +223,8 @@ class _Training:
             iteration += n
             if not finite:
                 self._not_finite(iteration)
-            self.listener(self._progress(iteration))
             if iteration < due:
+                self.listener(self._progress(iteration))
                 self._save_if_due(state, iteration)
         return state
 
@@ -295,7 +297,8 @@ class _Training:
         self._save(state, iteration)
         steps, total = (self._steps(n) for n in (iteration, self.config.iterations))
         raise RunInterrupted(
-            f"stopped after {steps:,} of {total:,} steps; state saved in {self.writer.path}",
+            f"stopped after {steps:,} of {total:,} steps, state saved; go on with "
+            f"'apart resume {self.writer.path}'",
             self.stop(),
         )
 
@@ -332,6 +335,7 @@ class _Training:
             n_effective=self.n_effective,
             n_available=self.n_available,
             steps_per_second=self._steps(iteration - self.began_at) / max(here, 1e-9),
+            n_skills=self.config.skills,
         )
 
     def _updates(self, iteration: int) -> int:

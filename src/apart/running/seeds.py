@@ -1,7 +1,6 @@
 """Several seeds at once: one process a seed, one thread a process, as many as there are cores.
 
-Measured against one vmapped program on two cores: `benchmarks/seeds.py`, docs/performance.md. A
-seed's bits cannot depend on its neighbours, because it has none in its process. No JAX.
+Measured against one vmapped program on two cores by `benchmarks/seeds.py`. A seed's bits cannot depend on its neighbours, because it has none in its process. No JAX.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from apart._config import Config
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart.running import devices, pool
 from apart.running.progress import Listener, Progress
 from apart.runs import files, plan
@@ -75,7 +74,12 @@ def _finish(
             with run_folder.claim(path, overwrite=False):
                 plan.write(path, plans[path].config, plans[path].world)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
-    failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
+    try:
+        failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
+    except RunInterrupted as stop:
+        raise RunInterrupted(
+            f"{stop}; go on with 'apart resume {folder}'", stop.signal_number
+        ) from None
     for path, failure in failures.items():
         raise failure.error(path.name)
     runs = [run_folder.load(path) for path in plans]
@@ -103,5 +107,6 @@ class _Sums:
                 n_effective=round(sum(p["n_effective"] for p in known) / len(known), 1),
                 n_available=known[0]["n_available"],
                 steps_per_second=sum(p["steps_per_second"] for p in known),
+                n_skills=known[0]["n_skills"],
             )
         )

@@ -25,12 +25,13 @@ def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Calla
         nonlocal received
         if not received:
             received = number
+            os.write(2, b"apart: stopping: saving the state (once more: at once)\n")
             also(number)
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0
         return
-    with _impatience():
+    with _second_one_exits():
         before = {number: signal.signal(number, note) for number in _NUMBERS}
         try:
             yield lambda: received
@@ -40,7 +41,7 @@ def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Calla
 
 
 @contextmanager
-def _impatience() -> Iterator[None]:
+def _second_one_exits() -> Iterator[None]:
     """A thread that hears of signals while the main one is compiling or waiting for the disk."""
     end, start = os.pipe()
     os.set_blocking(start, False)
@@ -51,6 +52,7 @@ def _impatience() -> Iterator[None]:
         while number := os.read(end, 1)[0]:  # 0: no more
             heard += number in _NUMBERS
             if heard == 2:
+                os.write(2, b"apart: stopped at once; the last saved state stays\n")
                 os._exit(128 + number)
 
     watcher = threading.Thread(target=watch, daemon=True)

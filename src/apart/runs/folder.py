@@ -125,7 +125,7 @@ class Run:
 
     @cached_property
     def details(self) -> list[dict[str, Any]]:
-        """What is too long for a row, of some evaluations; see docs/methods.md."""
+        """What is too long for a row, of some evaluations; see docs/guide/methods.md."""
         with shaped(self.path / DETAILS):
             return [json.loads(line) for line in self._log(DETAILS).splitlines()]
 
@@ -176,7 +176,10 @@ _MISSHAPEN: Final = (
 def rows_of(log: bytes) -> list[dict[str, float]]:
     """The rows of a metrics.csv; what nobody knows is not a number."""
     return [
-        {name: float(value or "nan") for name, value in row.items()}
+        {
+            name: int(value) if value.isdecimal() else float(value or "nan")
+            for name, value in row.items()
+        }
         for row in csv.DictReader(log.decode("utf-8").splitlines())
     ]
 
@@ -289,7 +292,10 @@ def refusal(path: Path, overwrite: bool) -> str | None:
     if overwrite:
         return None
     if (path / SUMMARY).exists():
-        return f"{path} holds a finished run; choose another --out or pass --overwrite"
+        return (
+            f"{path} holds a finished run; choose another --out (such as {path}-2) or pass "
+            "--overwrite"
+        )
     return (
         f"{path} holds an unfinished run; go on with 'apart resume {path}', choose another --out "
         "or pass --overwrite"

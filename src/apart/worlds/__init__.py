@@ -10,22 +10,35 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from apart._errors import UserError, unknown
+from apart._registry import load_plugins
 from apart.worlds import grid
 from apart.worlds.world import Spec, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
 _BUILDERS: dict[str, Builder] = {grid.KIND: grid.from_spec}
 _EVERYWHERE = frozenset(_BUILDERS)
+_PLUGGED: set[str] = set()
 
 
-def register(kind: str, build: Builder) -> None:
-    """Make worlds whose ``about.spec["kind"]`` is ``kind`` known to everything that reads runs."""
+def register(kind: str, build: Builder, plugin: bool = False) -> None:
+    """Make worlds whose ``about.spec["kind"]`` is ``kind`` known to everything that reads runs.
+
+    Args:
+        kind: what their specs say.
+        build: (spec, default length of an episode) -> world.
+        plugin: an entry point registers it in every process, not only in this one.
+    """
     _BUILDERS[kind] = build
+    if plugin:
+        _PLUGGED.add(kind)
 
 
 def known_everywhere(spec: Spec) -> bool:
-    """Whether other processes can build the world too, as seeds side by side need it."""
-    return spec.get("kind") in _EVERYWHERE
+    """Whether other processes can build the world too, as seeds side by side need it.
+
+    They can where it comes with this package or with an installed plugin.
+    """
+    return spec.get("kind") in _EVERYWHERE or spec.get("kind") in _PLUGGED
 
 
 def from_spec(spec: Spec, horizon: int) -> World:
@@ -37,6 +50,8 @@ def from_spec(spec: Spec, horizon: int) -> World:
     kind = spec.get("kind")
     if not isinstance(kind, str):
         raise UserError("the world's spec has no kind")
+    if kind not in _BUILDERS:
+        load_plugins()
     if kind not in _BUILDERS:
         raise UserError(f"{unknown('kind of world', kind, _BUILDERS)} (apart.worlds.register)")
     return _BUILDERS[kind](spec, horizon)

@@ -5,7 +5,7 @@ initialised. In ``one_hot`` (one pixel, a channel per state) and in ``pixels`` (
 green, walls blue, as a person would see the game) exactly one channel is on at each pixel.
 
 The images of a world are nearly equal: only the agent moves. ``normalized_pixels`` shows what
-differs, which is what a network has to tell apart (docs/networks.md has what that buys).
+differs, which is what a network has to tell apart (docs/guide/networks.md has what that buys).
 """
 
 from __future__ import annotations

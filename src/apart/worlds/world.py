@@ -103,6 +103,18 @@ class TableWorld:
         """Whether every action has exactly one successor."""
         return int(self.next_state.shape[2]) == 1
 
+    def cell(self, state: int) -> tuple[int, int]:
+        """Row and column of a state on the map."""
+        row, column = self.cells[state]
+        return int(row), int(column)
+
+    def state(self, cell: tuple[int, int]) -> int:
+        """The state of a cell (row, column); `KeyError` where the agent cannot be."""
+        found = np.flatnonzero((self.cells == np.asarray(cell)).all(axis=1))
+        if not len(found):
+            raise KeyError(cell)
+        return int(found[0])
+
     def n_available(self, horizon: int) -> int:
         """How many last states an episode of ``horizon`` steps can have (staying is an action)."""
         return int(np.sum(self.distance <= horizon))

@@ -1,0 +1,53 @@
+"""Tables of named records that others can add to, in a line of Python or by an entry point.
+
+An installed package names a module in the entry points of the group ``apart.plugins``; the module
+registers what it has when it is imported. That happens when a name is not known, or all names are
+asked for: those who use none of it do not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Generic, TypeVar
+
+from apart._errors import UserError
+
+GROUP = "apart.plugins"
+Record = TypeVar("Record")
+
+
+class Registry(Mapping[str, Record], Generic[Record]):
+    """Records by name, in the order in which they came."""
+
+    def __init__(self, kind: str, records: Mapping[str, Record]) -> None:
+        self._kind, self._records = kind, dict(records)
+
+    def __getitem__(self, name: str) -> Record:
+        return self._records[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._records)
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def register(self, name: str, record: Record) -> None:
+        """Add ``record``; `UserError` where another one has the name already."""
+        if not name.isidentifier():
+            raise UserError(f"{self._kind} {name!r}: use letters, digits and underscores")
+        if name in self._records and self._records[name] != record:
+            raise UserError(f"{self._kind} {name!r} is there already; choose another name")
+        self._records[name] = record
+
+
+@lru_cache(maxsize=1)
+def load_plugins() -> None:
+    """Import the modules that installed packages name; once."""
+    from importlib.metadata import entry_points
+
+    for entry in entry_points(group=GROUP):
+        try:
+            entry.load()
+        except Exception as error:
+            raise UserError(f"plugin {entry.name} ({entry.value}): {error!r}") from None

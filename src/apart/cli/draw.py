@@ -1,0 +1,24 @@
+"""``apart draw DIR``."""
+
+from __future__ import annotations
+
+import argparse
+
+from apart.cli import words
+from apart.runs import folder as run_folder
+
+HELP = "draw the skills of a run or of a set of runs again"
+
+
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
+    """Its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Draw, and show the map in text."""
+    folder = words.path("DIR", parsed.folder)
+    found = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
+    words.tell(found, draw=True)
+    return 0
