@@ -13,18 +13,18 @@ SHOWN = ("four_rooms", "empty")
 
 def picture(results: Results) -> draw.Figure:
     """A block of small maps per method and world, of the first seed."""
-    made, axes = draw.figure(len(METHODS), len(SHOWN), size=(16.5, 11.6))
-    blocks = [(grid.load(name), method) for name in SHOWN for method in METHODS]
+    made, axes = draw.figure(len(SHOWN), len(METHODS), size=(9.4, 15.2))
+    blocks = [(grid.load(name), method) for method in METHODS for name in SHOWN]
     for axis, (world, method) in zip(axes, blocks, strict=True):
         record, colour = results.runs[f"{method} {world.name}"][0], draw.STYLES[method][0]
         paths = [[(int(r), int(c)) for r, c in world.cells[list(s)]] for s in record.skills]
         maps.tiles(axis, world.places.backdrop, paths, 10, points=3.2, colour=colour, end=colour)
         found = f"{record.n_effective} of {record.n_available} last states"
-        draw.title(axis, f"{METHODS[method]}, {world.name}: {found}", 11)
+        draw.title(axis, f"{METHODS[method]}, {world.name}: {found}", 10)
     made.suptitle(
-        f"Every skill of seed 0 after {results.steps / 1e6:g}M steps, sorted by last state; "
+        f"Every skill of seed 0 after {results.steps / 1e6:g}M steps, sorted by last state;\n"
         "numbers are latents, faint where an earlier skill ends in the same state",
-        fontsize=12,
+        fontsize=11,
         y=0.995,
     )
     return made

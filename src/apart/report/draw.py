@@ -52,7 +52,8 @@ def figure(
     import matplotlib.figure
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    size = size or (4.2 * columns + 0.8, height * rows)
+    # Pages are some 8 inches wide: more than two columns get narrower, so that labels stay legible.
+    size = size or (min(4.2, 9.0 / columns) * columns + 0.8, height * rows)
     made = matplotlib.figure.Figure(figsize=size, dpi=110, layout="tight")
     FigureCanvasAgg(made)
     axes = np.atleast_1d(made.subplots(rows, columns)).reshape(-1)

@@ -1,6 +1,7 @@
 """Several seeds at once: one process a seed, one thread a process, as many as there are cores.
 
-Measured against one vmapped program on two cores by `benchmarks/seeds.py`. A seed's bits cannot depend on its neighbours, because it has none in its process. No JAX.
+Measured against one vmapped program on two cores by `benchmarks/seeds.py`. A seed's bits cannot
+depend on its neighbours, because it has none in its process. No JAX.
 """
 
 from __future__ import annotations
