@@ -230,3 +230,39 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path):
     again = run_cli("train", "four_rooms", "--out", out)
     assert again.returncode == 2
     assert "unfinished run" in again.stderr
+
+
+def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
+    map_file = tmp_path / "map.txt"
+    map_file.write_text("S.....#.\n")
+    words = ["train", str(map_file), *TINY, "--out", str(tmp_path / "run"), "--no-draw"]
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "5 of 6 cells can be reached in 4 steps (1 more are walled off)" in printed.err
+    assert "the farthest cell is 5 steps away; --horizon auto reaches it" in printed.err
+    assert "note: 3 skills for 5 cells: they will stay near the start" in printed.err
+    assert "of 3 possible skills after 200 steps" in printed.out
+    assert "3 at most (5 cells)" in printed.out
+    assert printed.out.count("x") >= 2  # out of reach: too far, and walled off
+    last = [line for line in printed.err.split("\n") if line.startswith("200 / 200")]
+    found = json.loads((tmp_path / "run" / "summary.json").read_text())["n_effective"]
+    assert f"{found} of 3 possible" in last[-1]  # what is shown at the end is what was found
+
+
+def test_help_shows_the_defaults_of_the_method_that_is_named(capsys):
+    for words, steps in ((["--method", "apart_plus"], 200_000), (["--method=vic"], 5_000_000)):
+        with pytest.raises(SystemExit):
+            main(["train", *words, "--help"])
+        printed = " ".join(capsys.readouterr().out.split())
+        assert f"(default {steps})" in printed
+        for group in ("everyday:", "objective", "learning:", "networks"):
+            assert group in printed
+
+
+def test_one_list_at_a_time(capsys):
+    assert main(["list", "worlds"]) == 0
+    printed = capsys.readouterr().out
+    assert "(85 cells, T = 40)" in printed
+    assert "tuned_vic" not in printed
+    assert main(["list", "world"]) == 2
+    assert "did you mean 'worlds'" in capsys.readouterr().err

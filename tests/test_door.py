@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -81,3 +82,73 @@ assert "four_rooms" in apart.WORLDS and "diayn" in apart.METHODS
 assert sorted(apart.METHODS) == sorted(apart.METHODS)
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_own_rewards_and_methods_are_known_by_name(tmp_path, capsys):
+    """In a process of its own: what is registered stays."""
+    code = f"""
+import apart, jax.numpy as jnp
+share = lambda o, beta: jnp.exp(o - o.max())
+apart.register_reward("share", "posterior without a logarithm", share)
+apart.register_method("mine", "VIC with it", discriminator="one_vs_all", reward="share",
+                      time_weight="last", steps=400)
+run = apart.train(apart.parse_map("S..", "corridor"), method="mine", skills=3, horizon=4, batch=8,
+                  buffer=40, out={str(tmp_path / "run")!r})
+assert run.config["reward"] == "share" and run.summary["env_steps"] == 400
+assert "mine" in apart.METHODS
+for wrong, message in (
+    (lambda: apart.register_reward("posterior", "x", lambda o, b: o), "is there already"),
+    (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
+    (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
+    (lambda: apart.register_method("other", "x", skills=1), "skills=: 1 is outside"),
+    (lambda: apart.train(method=object()), "method= takes a name"),
+):
+    try:
+        wrong()
+    except apart.UserError as error:
+        assert message in str(error), error
+    else:
+        raise SystemExit("no error")
+from apart.cli import main
+assert main(["list", "methods", "rewards"]) == 0
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "VIC with it" in done.stdout
+    assert "posterior without a logarithm" in done.stdout
+
+
+def test_an_entry_point_is_asked_when_a_name_is_not_known(tmp_path, monkeypatch):
+    plugin = tmp_path / "plugin"
+    (plugin / "far-1.0.dist-info").mkdir(parents=True)
+    (plugin / "far.py").write_text(
+        "import apart\napart.register_method('far', 'from a plugin', steps=100)\n"
+    )
+    (plugin / "far-1.0.dist-info" / "METADATA").write_text("Name: far\nVersion: 1.0\n")
+    (plugin / "far-1.0.dist-info" / "entry_points.txt").write_text("[apart.plugins]\nfar = far\n")
+    code = "from apart.settings import resolve; print(resolve('empty', 'far', {})[0].steps)"
+    around = {**os.environ, "PYTHONPATH": os.pathsep.join([str(plugin), *sys.path])}
+    done = subprocess.run([sys.executable, "-c", code], env=around, capture_output=True, text=True)
+    assert done.stdout.strip() == "100", done.stderr
+
+
+def test_skills_are_drawn_again(tmp_path, capsys):
+    out = tmp_path / "run"
+    run = apart.train(WORLD, out=out, **TINY)
+    assert not (out / "skills.png").exists()
+    assert apart.draw(run) == [out / "skills.png"]
+    (out / "skills.png").unlink()
+    assert main(["draw", str(out)]) == 0
+    assert (out / "skills.png").exists()
+    assert "skills that end in each cell" in capsys.readouterr().out
+    assert main(["draw", str(tmp_path)]) == 2
+
+
+def test_numbers_of_a_run_are_numbers(tmp_path):
+    run = apart.train(WORLD, out=tmp_path / "run", **{**TINY, "steps": "400"})
+    assert run.config["skills"] == 3
+    assert [type(run.metrics[-1][name]) for name in ("env_steps", "n_effective")] == [int, int]
+    assert run.world.state((0, 2)) == 2
+    assert run.world.cell(2) == (0, 2)
+    with pytest.raises(KeyError):
+        run.world.state((5, 5))

@@ -181,7 +181,8 @@ def register_method(name: str, summary: str, **options: Unpack[Options]) -> None
     with _in_python():
         checked = {key: check_value(key, value) for key, value in options.items() if key in SPECS}
         if len(checked) < len(options):
-            raise unknown_option(next(k for k in options if k not in SPECS), "option")
+            name = next(key for key in options if key not in SPECS)
+            raise unknown_option(name, name)
         METHODS.register(name, Method(summary, checked))
 
 

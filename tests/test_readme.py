@@ -1,0 +1,74 @@
+"""The commands of the README run as printed; large budgets are divided by one number."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from apart.cli import main
+
+ROOT = Path(__file__).parent.parent
+PAGES = {"README.md": ROOT / "README.md", "quickstart": ROOT / "docs" / "guide" / "quickstart.md"}
+LESS, LEAST = 250, 2000
+
+
+def blocks(page, language):
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def smaller(text):
+    """``--steps 1M`` and ``steps=1_000_000`` as ``4000``."""
+    units = {"": 1, "k": 1000, "M": 1_000_000}
+
+    def less(match):
+        steps = int(match[2].replace("_", "")) * units[match[3]]
+        return f"{match[1]}{max(steps // LESS, LEAST)}"
+
+    return re.sub(r"(--steps[ =]|steps=)([\d_]+)([kM]?)", less, text)
+
+
+def commands(page):
+    lines = [line for block in blocks(page, "sh") for line in block.splitlines()]
+    return [smaller(line.split("#")[0].strip()) for line in lines if line.split("#")[0].strip()]
+
+
+def test_budgets_are_made_small_by_one_rule():
+    assert smaller("apart resume x --steps 2M") == "apart resume x --steps 8000"
+    assert smaller("train(steps=200_000, seed=0)") == "train(steps=2000, seed=0)"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_of_the_page_works_in_this_order(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "docs" / "guide", tmp_path / "docs" / "guide")
+    page = PAGES[name]
+    assert len(commands(page)) >= 3
+    for command in commands(page):
+        program, *words = shlex.split(command)
+        assert program == "apart", command
+        try:
+            code = main(words)
+        except SystemExit as ended:  # --help
+            code = ended.code
+        assert code == 0, f"{command}: {capsys.readouterr().err}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_python_of_the_page_works(name, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in blocks(PAGES[name], "python"):
+        exec(compile(smaller(block), str(PAGES[name]), "exec"), names)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_first_screen_has_the_two_commands():
+    first = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:25])
+    assert "make demo" in first
+    assert "make test" in first
+    assert "make test" in (ROOT / ".ci" / "run").read_text()
