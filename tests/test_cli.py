@@ -224,6 +224,8 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path):
         _, errors = process.communicate(timeout=600)
     assert process.returncode == code
     assert b"saved" in errors
+    assert b"apart: stopping: saving the state" in errors
+    assert f"go on with 'apart resume {out}'".encode() in errors.split(b"\n")[-2]
     assert b"Traceback" not in errors
     assert list(out.rglob("checkpoints/*.safetensors"))
     assert not (out / "summary.json").exists()

@@ -52,7 +52,7 @@ def reproduce(
     say(
         f"{names[0] if len(names) == 1 else f'{len(names)} experiments'}: {len(every)} runs, "
         f"{len(every) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(cost / threads.cores())} on {threads.cores()} cores"
+        f"{duration(cost / threads.cores())} on {threads.cores()} core{'s'[: threads.cores() > 1]}"
     )
     pictures: dict[str, Path] = {}
 
