@@ -162,7 +162,7 @@ def bench() -> str:
         ]
         head = [title, "updates/s", "steps/s", "ms/update", "compile s", "MB", "threads"]
         parts.append(markdown(head, body))
-    return "\n\n".join(parts)
+    return "\n\n".join([f"Measured on: {stored('bench')['machine']}.", *parts])
 
 
 def torch() -> str:
@@ -173,7 +173,8 @@ def torch() -> str:
         rows.append([f"`{form}`", speeds, f"{ratio:g} times"])
     ours = ", ".join(f"{r['apart']:,.0f}" for r in result["rounds"])
     rows.insert(0, ["**apart**", ours, ""])
-    return markdown(["version", "steps/s in each round", "apart is faster (median)"], rows)
+    table = markdown(["version", "steps/s in each round", "apart is faster (median)"], rows)
+    return f"Measured on: {result['machine']}.\n\n{table}"
 
 
 def networks() -> str:

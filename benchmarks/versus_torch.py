@@ -21,6 +21,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from apart.running import machine
+
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
 FORMS = ("code_matrix", "gathered", "tuned")
@@ -32,7 +34,8 @@ KINDS = {
 OURS = """
 import json
 from apart.running import threads
-threads.use(threads.cores())
+from apart.running import machine
+threads.use(machine.cores())
 from apart.running.bench import Case, measure
 case = Case("", "four_rooms", {method!r}, {options!r}, {states!r})
 print(json.dumps(measure(case, {seconds}, 1)))
@@ -73,7 +76,7 @@ def tables(a: argparse.Namespace) -> None:
         row = {"apart": ours(a, "apart", {})["env_steps_per_second"]}
         rounds.append({**row, **{form: round(40 * theirs(a, form)) for form in FORMS}})
     ratio = {form: round(gain(rounds, "apart", form), 1) for form in FORMS}
-    keep("versus_torch", {"rounds": rounds, "ratio": ratio})
+    keep("versus_torch", {"machine": machine.words(), "rounds": rounds, "ratio": ratio})
 
 
 def networks(a: argparse.Namespace) -> None:

@@ -9,7 +9,7 @@ from apart._errors import UserError
 from apart.paper import _ledger, _panels, _records, _runs, experiment
 from apart.paper._board import Say
 from apart.paper._spec import Experiment, Results
-from apart.running import threads
+from apart.running import machine
 from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration
 from apart.runs import files
@@ -52,7 +52,7 @@ def reproduce(
     say(
         f"{names[0] if len(names) == 1 else f'{len(names)} experiments'}: {len(every)} runs, "
         f"{len(every) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(cost / threads.cores())} on {threads.cores()} core{'s'[: threads.cores() > 1]}"
+        f"{duration(cost / machine.cores())} on {machine.cores()} core{'s'[: machine.cores() > 1]}"
     )
     pictures: dict[str, Path] = {}
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apart._version import __version__
-from apart.running import threads
+from apart.running import machine, threads
 from apart.runs.files import write_json
 from apart.settings import resolve
 from apart.worlds.grid import parse
@@ -112,8 +112,7 @@ def bench(seconds: float, repeats: int, path: Path | None) -> int:
     results: dict[str, Any] = {
         "apart": __version__,
         "python": platform.python_version(),
-        "machine": platform.machine(),
-        "cores": threads.cores(),
+        "machine": machine.words(),
         "tables": {},
     }
     head = ("updates/s", "steps/s", "ms/update", "compile s", "MB", "threads")

@@ -11,9 +11,12 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import platform
 import stat
 from pathlib import Path
 from typing import Any, Final
+
+from apart.running import machine
 
 VARIABLE: Final = "APART_CACHE"
 _OFF: Final = ("off", "0", "no", "false")
@@ -55,8 +58,4 @@ def _private(path: Path) -> bool:
 
 def _processor() -> str:
     """A word for what machine code runs here: a home may be shared by several machines."""
-    flags = b""
-    with contextlib.suppress(OSError), open("/proc/cpuinfo", "rb") as file:
-        flags = b"".join(line for line in file if line.startswith((b"flags", b"Features")))[:8192]
-    name = " ".join(os.uname()[i] for i in (0, 4))
-    return hashlib.sha256(name.encode() + flags.split(b"\n")[0]).hexdigest()[:12]
+    return hashlib.sha256(f"{platform.machine()} {machine.flags()}".encode()).hexdigest()[:12]

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
 from apart._errors import NonFinite, RunInterrupted, UserError
-from apart.running import threads
+from apart.running import machine
 from apart.running.signals import stop_signals
 
 Name = TypeVar("Name", bound=Hashable)
@@ -65,7 +65,7 @@ class _Pool:
         self._watch = watch
         self._running: dict[Any, subprocess.Popen[str]] = {}
         self._lock = threading.Lock()
-        self._slots = threading.Semaphore(threads.cores())
+        self._slots = threading.Semaphore(machine.cores())
         self._failures: dict[Any, Failure] = {}
         self._error: BaseException | None = None
         self._stop: Callable[[], int] = lambda: 0

@@ -13,16 +13,10 @@ from apart._config import Config
 from apart._errors import UserError
 from apart.learner.approximators import NETWORKS, parse
 from apart.objective.discriminators import DISCRIMINATORS
+from apart.running.machine import cores
 from apart.runs.plan import MAX_THREADS
 
 _VARIABLE = "PJRT_NPROC"
-
-
-def cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def best(config: Config) -> int:
