@@ -24,7 +24,7 @@ MAY_IMPORT = {
     "running": BASE | PARTS | {"settings", "training", "runs"},
     "report": BASE | {"runs", "worlds"},
     "paper": BASE | {"worlds", "settings", "runs", "running", "report"},
-    "door": BASE | {"methods", "objective", "report", "runs", "running", "worlds"},
+    "door": BASE | {"methods", "objective", "report", "runs", "running", "settings", "worlds"},
     "cli": BASE | {"methods", "worlds", "settings", "runs", "running", "report", "paper"},
     "__main__": {"cli"},
     "__init__": BASE | {"door", "methods", "worlds", "runs"},

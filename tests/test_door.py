@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import apart
@@ -101,6 +102,9 @@ for wrong, message in (
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
     (lambda: apart.register_method("other", "x", skills=1), "skills=: 1 is outside"),
+    (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
+    (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
+    (lambda: apart.train("empty", method="mine", seeds=2), "do not know the method 'mine'"),
     (lambda: apart.train(method=object()), "method= takes a name"),
 ):
     try:
@@ -152,3 +156,36 @@ def test_numbers_of_a_run_are_numbers(tmp_path):
     assert run.world.cell(2) == (0, 2)
     with pytest.raises(KeyError):
         run.world.state((5, 5))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda out: apart.train(3, out=out),
+        lambda out: apart.train(None, out=out),
+        lambda out: apart.train("x" * 5000, out=out),
+        lambda out: apart.train(WORLD, out=5),
+        lambda out: apart.train(WORLD, out=""),
+        lambda out: apart.train(WORLD, out="a\0b"),
+        lambda out: apart.train("empty", slip="x", out=out),
+        lambda out: apart.train(WORLD, progress=3, out=out),
+        lambda out: apart.train(WORLD, skills=[1], out=out),
+        lambda out: apart.train(WORLD, method=None, out=out),
+        lambda out: apart.resume(5),
+        lambda out: apart.resume(out, steps="x"),
+        lambda out: apart.load(5),
+        lambda out: apart.draw("nowhere"),
+    ],
+)
+def test_mistakes_in_python_are_one_line(call, tmp_path):
+    with pytest.raises(UserError) as error:
+        call(tmp_path / "run")
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_paths_and_numbers_of_other_libraries_are_fine(corridor, tmp_path):
+    run = apart.train(corridor, out=tmp_path / "my--run", **{**TINY, "skills": np.int64(3)})
+    assert run.config["skills"] == 3
+    with pytest.raises(UserError, match="my--run holds a finished run"):
+        apart.train(corridor, out=tmp_path / "my--run", **TINY)

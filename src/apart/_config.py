@@ -11,6 +11,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -258,7 +259,7 @@ def number(name: str, text: str, whole: bool) -> int | float:
             return int(plain) * factor
         value = float(plain) * factor
     except ValueError:
-        raise UserError(f"{name}: {_shown(text)} is not {kind}") from None
+        raise UserError(f"{name}: {_shown(text)} is not {kind} (such as 200, 5k or 1M)") from None
     return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
 
 
@@ -272,6 +273,10 @@ def check_value(name: str, value: Any) -> Any:
     spec, expected = SPECS[name], TYPES[name]
     if expected in (int, float) and isinstance(value, str):
         value = number(flag(name), value, expected is int)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        value = int(value)  # NumPy's too
+    elif isinstance(value, numbers.Real) and not isinstance(value, bool):
+        value = float(value)
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -27,8 +27,9 @@ class NonFinite(Exception):
 
 def nearest(name: str, choices: Iterable[str]) -> str:
     """``; did you mean 'x'?`` for the closest of ``choices``, else the empty string."""
-    close = difflib.get_close_matches(name, list(choices), n=1, cutoff=0.5)
-    return f"; did you mean '{close[0]}'?" if close else ""
+    lower = {choice.lower(): choice for choice in choices}
+    close = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return f"; did you mean '{lower[close[0]]}'?" if close else ""
 
 
 def unknown(kind: str, name: str, choices: Iterable[str]) -> UserError:

@@ -7,6 +7,7 @@ asked for: those who use none of it do not wait for it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -22,6 +23,7 @@ class Registry(Mapping[str, Record], Generic[Record]):
 
     def __init__(self, kind: str, records: Mapping[str, Record]) -> None:
         self._kind, self._records = kind, dict(records)
+        self.only_here: set[str] = set()  # added in this process, not by a plugin
 
     def __getitem__(self, name: str) -> Record:
         return self._records[name]
@@ -39,6 +41,11 @@ class Registry(Mapping[str, Record], Generic[Record]):
         if name in self._records and self._records[name] != record:
             raise UserError(f"{self._kind} {name!r} is there already; choose another name")
         self._records[name] = record
+        if not _loading:
+            self.only_here.add(name)
+
+
+_loading: list[str] = []  # the plugin that is being imported
 
 
 @lru_cache(maxsize=1)
@@ -47,7 +54,15 @@ def load_plugins() -> None:
     from importlib.metadata import entry_points
 
     for entry in entry_points(group=GROUP):
+        _loading.append(entry.name)
         try:
             entry.load()
-        except Exception as error:
-            raise UserError(f"plugin {entry.name} ({entry.value}): {error!r}") from None
+        except Exception as error:  # whatever it is, others go on without it
+            warnings.warn(f"plugin {entry.name} ({entry.value}): {error!r}", stacklevel=2)
+        finally:
+            _loading.pop()
+
+
+def loading() -> bool:
+    """Whether a plugin is being imported: what it registers is known in every process."""
+    return bool(_loading)

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from apart._config import SPECS, Options, check_value, unknown_option
-from apart._errors import UserError, unknown
+from apart._errors import NonFinite, UserError, unknown
 from apart.methods import METHODS, Method
+from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
+from apart.settings import check_names
 
 if TYPE_CHECKING:
     from apart._types import Array
@@ -32,20 +34,22 @@ if TYPE_CHECKING:
 def _in_python() -> Iterator[None]:
     try:
         yield
-    except UserError as error:
+    except OSError as error:  # a path that cannot even be looked at
+        raise UserError(f"{error.filename or 'the system'}: {error.strerror or error}") from None
+    except (UserError, NonFinite) as error:
         words = re.sub(
-            r"--(no-)?([a-z]+(?:-[a-z]+)*)",
+            r"(?<![\w./-])--(no-)?([a-z]+(?:-[a-z]+)*)",
             lambda m: f"{m[2].replace('-', '_')}={'False' if m[1] else ''}",
             str(error),
         )
-        raise UserError(words.replace("overwrite=", "overwrite=True")) from None
+        raise type(error)(words.replace("overwrite=", "overwrite=True")) from None
 
 
 @contextlib.contextmanager
 def _shown(progress: str, listener: Listener | None) -> Iterator[Listener]:
     """Tells the reporter of that name, and the user's own listener."""
-    if progress not in REPORTERS:
-        raise unknown("progress", progress, REPORTERS)
+    if not isinstance(progress, str) or progress not in REPORTERS:
+        raise unknown("progress", str(progress), REPORTERS)
     reporter = REPORTERS[progress]()
 
     def tell(now: Progress) -> None:
@@ -137,7 +141,7 @@ def train(
 def resume(
     path: str | Path,
     *,
-    steps: int | None = None,
+    steps: int | str | None = None,
     device: str | None = None,
     progress: str = "quiet",
     listener: Listener | None = None,
@@ -160,7 +164,8 @@ def resume(
         NonFinite: as in `train`.
     """
     with _in_python(), _shown(progress, listener) as told:
-        return jobs.go_on(Path(path), steps, device, told, warn)
+        until: int | None = None if steps is None else check_value("steps", steps)
+        return jobs.go_on(jobs.path("path", path), until, device, told, warn)
 
 
 def draw(run: Run | RunSet | str | Path) -> list[Path]:
@@ -183,6 +188,7 @@ def register_method(name: str, summary: str, **options: Unpack[Options]) -> None
         if len(checked) < len(options):
             name = next(key for key in options if key not in SPECS)
             raise unknown_option(name, name)
+        check_names(checked)
         METHODS.register(name, Method(summary, checked))
 
 
@@ -199,10 +205,14 @@ def register_reward(
             ``counts`` [K] of last states.
     """
     with _in_python():
+        given = {record.gives for record in DISCRIMINATORS.values()}
+        if reads not in given:
+            raise unknown("kind of numbers", reads, given)
         REWARDS.register(name, Reward(summary, rewards, reads))
 
 
 def load(path: str | Path) -> Any:
     """The finished `Run` in ``path``, or the `RunSet` of several seeds."""
     with _in_python():
-        return run_folder.load_set(path) if run_folder.is_set(Path(path)) else run_folder.load(path)
+        folder = jobs.path("path", path)
+        return run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)

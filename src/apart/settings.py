@@ -18,7 +18,7 @@ import numpy as np
 from apart import worlds
 from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
-from apart._registry import load_plugins
+from apart._registry import Registry, load_plugins
 from apart.learner import approximators
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
@@ -47,7 +47,6 @@ _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
 
 def choices() -> dict[str, dict[str, str]]:
     """For every kind of name: the names and a line on each."""
-    load_plugins()
     found = {"world": {name: known.summary for name, known in grid.maps().items()}}
     for kind, records in _NAMED.items():
         found[kind] = {name: record.summary for name, record in records.items()}
@@ -114,7 +113,7 @@ def resolve(
         if name not in SPECS:
             raise unknown_option(name, name)
     loaded = worlds.load(world, slip)
-    options = _asked_of_the_world(loaded, options)
+    options = _asked_of_the_world(loaded, {**METHODS[method].options, **options}, options)
     options = {name: check_value(name, value) for name, value in options.items()}
     own: dict[str, Any] = {**METHODS[method].options, "method": method}
     config = Config(**{**own, **options})
@@ -137,15 +136,22 @@ def resolve(
 AUTO: Final = "auto"
 
 
-def _asked_of_the_world(world: World, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with ``auto`` for skills and horizon replaced by what the world says."""
+def _says(value: Any, word: str) -> bool:
+    return isinstance(value, str) and value == word
+
+
+def _asked_of_the_world(
+    world: World, all_options: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The user's options with ``auto`` for skills and horizon replaced by what the world says."""
     found = dict(options)
-    if found.get("horizon") == AUTO:
+    if _says(found.get("horizon"), AUTO):
         found["horizon"] = 0
         if isinstance(world, TableWorld):
             found["horizon"] = 2 * int(world.distance.max())
-    if found.get("skills") == AUTO:
-        horizon = check_value("horizon", found.get("horizon", 0)) or world.about.horizon
+    if _says(found.get("skills"), AUTO):
+        horizon = check_value("horizon", {**all_options, **found}.get("horizon", 0))
+        horizon = horizon or world.about.horizon
         n = n_available(world, horizon)
         if n is None:
             raise UserError(f"--skills auto: nobody knows how many places {world.name} has")
@@ -186,6 +192,30 @@ def _usual_network(world: World) -> str:
     if isinstance(world, TableWorld):
         return "table"
     return "cnn" if len(world.obs.shape) == 3 else "mlp"
+
+
+def only_here(config: Config) -> str | None:
+    """A record that ``config`` names and that other processes would not know; None without one."""
+    for name, spec in SPECS.items():
+        records = _NAMED.get(spec.kind)
+        if isinstance(records, Registry) and getattr(config, name) in records.only_here:
+            return f"{spec.kind} {getattr(config, name)!r}"
+    return None
+
+
+def completed(config: Config, world: World) -> Config:
+    """``config`` with what was left to the world: a stored one may lack what came later."""
+    if Config.observation in (config.observation, config.network):
+        return _with_networks(config, world, {})
+    return config
+
+
+def check_names(options: Mapping[str, Any]) -> None:
+    """`UserError` where one of the ``options`` names what is not there."""
+    for name, value in options.items():
+        kind = SPECS[name].kind
+        if kind and value not in _NAMED[kind]:
+            raise unknown(kind, value, _NAMED[kind])
 
 
 def check(config: Config, world: World) -> None:

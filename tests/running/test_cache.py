@@ -36,6 +36,10 @@ def test_programs_are_kept_in_a_folder_of_the_user_alone(tmp_path):
     assert used(tmp_path, JAX_COMPILATION_CACHE_DIR=str(tmp_path / "own")) == str(tmp_path / "own")
 
 
+def test_programs_for_other_numbers_of_threads_are_others(tmp_path):
+    assert used(tmp_path, PJRT_NPROC="1") != used(tmp_path, PJRT_NPROC="2")
+
+
 def test_a_folder_that_others_can_write_to_is_not_used(tmp_path):
     os.chmod(used(tmp_path), 0o777)
     assert used(tmp_path) == "None"

@@ -178,6 +178,7 @@ apart.train(apart.parse_map({MAP!r}, "ring"), out={str(path)!r}, listener=listen
 """
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"saving\n"
+        time.sleep(0.8)  # later than what a wrapper sends twice at once
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=300) == 130
     assert checkpoint.manifests(path / run_folder.CHECKPOINTS) == []
@@ -352,6 +353,9 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
         (lambda c: c["world"].update(kind="sphere"), "unknown kind of world 'sphere'"),
         (lambda c: c.pop("world"), "not the configuration of a run"),
         (lambda c: c.update(format="new"), "written by a later version"),
+        (lambda c: c.update(format=True), "written by a later version"),
+        (lambda c: c["world"].update(slip=10**400), "slip is not a number from 0 to 1"),
+        (lambda c: c["world"].update(map=["; horizon " + "9" * 5000, "S."]), "give a number from"),
         (lambda c: c["config"].update(extra=1), "unknown option 'extra'"),
         (lambda c: c["world"].update(map=["..", "S"]), "make all lines equally long"),
         (lambda c: c["world"].update(map=[1]), "the map is not lines of text"),
@@ -447,3 +451,18 @@ def test_a_finished_run_that_was_damaged_is_not_called_finished(tmp_path, capsys
     (path / run_folder.SKILLS).unlink()
     assert main(["resume", str(path)]) == 2
     assert "skills.json: cannot be read" in capsys.readouterr().err
+
+
+def test_a_terminal_that_is_gone_does_not_lose_the_state(tmp_path):
+    """SIGTERM after the reader of standard error went away: the state is saved all the same."""
+    path = tmp_path / "run"
+    command = [sys.executable, "-m", "apart", "train", "four_rooms", "--method", "diayn"]
+    command += ["--steps", "1G", "--progress", "json", "--out", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.readline().startswith(b"{")
+        process.stderr.close()
+        process.send_signal(signal.SIGTERM)
+        while process.stdout.read(65536):
+            pass
+        process.wait(timeout=300)
+    assert checkpoint.manifests(path / run_folder.CHECKPOINTS)

@@ -39,7 +39,7 @@ def played(q, world=WORLD, horizon=2, n=None):
 def measured(q, scores, rewards, world=WORLD):
     scores, rewards = jnp.asarray(scores, jnp.float32), jnp.asarray(rewards, jnp.float32)
     greedy, dynamics = jnp.argmax(q, axis=1), Dynamics.of(world)
-    return evaluate_table(greedy, scores, rewards, dynamics, played(q, world), 0.0)
+    return evaluate_table(greedy, scores, rewards, dynamics, played(q, world), None)
 
 
 def test_two_skills_that_part():

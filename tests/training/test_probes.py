@@ -226,3 +226,24 @@ def count_compilations():
         yield seen
     finally:
         jax.monitoring.unregister_event_duration_listener(listen)
+
+
+def test_a_walk_is_evaluated_with_its_own_epsilon():
+    """Traced numbers are no constants of a program that several configurations share."""
+    found = []
+    for epsilon in (1.0, 0.0):
+        config, world = resolve(
+            "four_rooms", "random_walk", {"skills": 9, "horizon": 12, "epsilon": epsilon}
+        )
+        run, hyper = program(world, config), hyper_of(config)
+        found.append(float(run.evaluate(run.init(0, hyper), hyper).mutual_information))
+    assert abs(found[0]) < 1e-3  # all skills walk alike
+    assert found[1] > 0.5
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.1])
+def test_plain_q_beside_a_network_of_logits(slip):
+    options = {"network": "table/mlp:4", "q_rule": "plain", "batch": 3, "skills": 4, "horizon": 4}
+    config, world = resolve("four_rooms", "diayn", options, slip=slip)
+    run, hyper = program(world, config), hyper_of(config)
+    assert int(run.chunk(run.init(0, hyper), hyper, 3).learnt.updates) == 3

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from apart._config import flag, unknown_option
+from apart._config import MOVED, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
 from apart.cli import bench, draw, listing, reproduce, resume, train
@@ -93,14 +93,11 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
         return UserError(f"unexpected argument '{word}'")
     known = [option for action in parser._actions for option in action.option_strings]
     name = word.split("=")[0]
-    close = nearest(name, known)
-    if close:
-        return UserError(f"unknown option '{name}'{close}")
-    gone = unknown_option(name.lstrip("-").replace("-", "_"), name)
-    return (
-        gone
-        if "is gone" in str(gone)
-        else UserError(f"unknown option '{name}' (see {parser.prog} --help)")
+    field = name.removeprefix("--no-").lstrip("-").replace("-", "_")
+    if field in MOVED:
+        return unknown_option(field, name)
+    return UserError(
+        f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}"
     )
 
 
@@ -115,5 +112,6 @@ def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argpar
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, module in _COMMANDS.items():
         commands[name] = subparsers.add_parser(name, help=module.HELP)
-        module.add(commands[name], words)
+        if words[:1] == [name]:
+            module.add(commands[name], words)
     return parser, commands

@@ -7,6 +7,7 @@ import argparse
 from apart._config import number
 from apart._errors import UserError
 from apart.cli import words
+from apart.running.jobs import path
 
 HELP = "speed of this machine on fixed work"
 
@@ -25,9 +26,9 @@ def run(parsed: argparse.Namespace) -> int:
     if not 0.01 <= seconds <= 3600:
         raise UserError(f"--seconds: {seconds} is outside 0.01 to 3600")
     repeats = words.count("--repeats", parsed.repeats, 1000)
-    path = None if parsed.json is None else words.path("--json", parsed.json)
-    if path is not None and (path.is_dir() or not path.parent.is_dir()):
-        raise UserError(f"--json: {path} is no file in a folder that exists")
+    file = None if parsed.json is None else path("--json", parsed.json)
+    if file is not None and (file.is_dir() or not file.parent.is_dir()):
+        raise UserError(f"--json: {file} is no file in a folder that exists")
     from apart.running.bench import bench
 
-    return bench(seconds=float(seconds), repeats=repeats, path=path)
+    return bench(seconds=float(seconds), repeats=repeats, path=file)

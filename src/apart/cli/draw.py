@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from apart.cli import words
+from apart.running.jobs import path
 from apart.runs import folder as run_folder
 
 HELP = "draw the skills of a run or of a set of runs again"
@@ -18,7 +19,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Draw, and show the map in text."""
-    folder = words.path("DIR", parsed.folder)
+    folder = path("DIR", parsed.folder)
     found = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
     words.tell(found, draw=True)
     return 0

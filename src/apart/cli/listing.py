@@ -6,6 +6,7 @@ import argparse
 
 from apart import paper, settings
 from apart._errors import unknown
+from apart._registry import load_plugins
 from apart.worlds import grid
 
 HELP = "worlds, methods, experiments and the values of options"
@@ -21,6 +22,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Print names and a line on each."""
+    load_plugins()
     tables = {f"{kind}s".replace(" ", "-"): names for kind, names in settings.choices().items()}
     for name in tables["worlds"]:
         world = grid.load(name)

@@ -7,6 +7,7 @@ import argparse
 from apart._errors import UserError
 from apart.cli import words
 from apart.running import jobs, threads
+from apart.running.jobs import path
 from apart.running.progress import REPORTERS
 from apart.runs import folder as run_folder
 from apart.runs import plan
@@ -24,7 +25,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Go on, and tell."""
-    folder = words.path("DIR", parsed.folder)
+    folder = path("DIR", parsed.folder)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such run folder")
     steps = words.steps(parsed)
@@ -32,15 +33,16 @@ def run(parsed: argparse.Namespace) -> int:
     plans = {folder: plan.read(folder, steps)} if single else plan.read_set(folder, steps)
     if not plans:
         raise UserError(f"{folder}: no run and no set of runs here")
-    path, first = next(iter(plans.items()))
-    as_before = plan.saved_threads(path) or threads.best(first.config)
+    begun, first = next(iter(plans.items()))
+    as_before = plan.saved_threads(begun) or threads.best(first.config)
     n_threads = words.threads_of(parsed, as_before, several=not single)
     words.check_shared(parsed)
     finished = all(found.finished for found in plans.values())
     if finished and (folder / run_folder.SUMMARY).exists():
-        for path in plans:
-            run_folder.load(path).check()
-        print(f"{folder}: finished already, nothing to do (--steps N trains longer)")
+        for one in plans:
+            run_folder.load(one).check()
+        longer = "" if first.config.anneal else " (--steps N trains longer)"
+        print(f"{folder}: finished already, nothing to do{longer}")
         return 0
     reporter = REPORTERS[parsed.progress]()
     if single:

@@ -56,6 +56,8 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     for name, spec in SPECS.items():
         default = METHODS[method].options.get(name, getattr(Config, name))
         names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
+        if name == "updates_per_episode" and METHODS[method].steps_per_update:
+            default = f"one in {METHODS[method].steps_per_update} steps"
         text = f"{spec.help}{names} (default {default})".replace("%", "%%")
         arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
         if TYPES[name] is bool:

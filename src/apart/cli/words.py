@@ -10,8 +10,9 @@ from pathlib import Path
 from apart._config import check_value, number
 from apart._errors import UserError, unknown
 from apart.running import cache
-from apart.running.progress import REPORTERS, duration, found
-from apart.runs.folder import Run, RunSet
+from apart.running.jobs import path
+from apart.running.progress import REPORTERS, duration
+from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
@@ -33,13 +34,6 @@ def steps(parsed: argparse.Namespace) -> int | None:
         return None
     value: int = check_value("steps", number("--steps", parsed.steps, whole=True))
     return value
-
-
-def path(name: str, text: str) -> Path:
-    """``text`` as a path."""
-    if not text or "\0" in text:
-        raise UserError(f"{name}: {text!r} is no path")
-    return Path(text)
 
 
 def out(parsed: argparse.Namespace) -> Path | None:
@@ -99,7 +93,7 @@ def note(line: str) -> None:
 
 def tell(trained: Run | RunSet, draw: bool) -> None:
     """What was found, as text and as a picture."""
-    from apart.report.figures import LEGEND, skills_picture, terminal_map
+    from apart.report.figures import LEGEND, has_map, skills_picture, terminal_map
 
     runs = trained.runs if isinstance(trained, RunSet) else [trained]
     for run in runs:
@@ -121,10 +115,10 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
     if isinstance(trained, RunSet):
         mean = sum(run.n_effective for run in runs) / len(runs)
         print(f"mean of {len(runs)} seeds: {mean:.2f}")
-    elif trained.world.places.backdrop:
+    elif has_map(trained):
         print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
     if draw:
         for run in runs:
-            if run.world.places.backdrop:
+            if has_map(run):
                 print(f"every skill drawn: {skills_picture(run)}")
     print(f"run folder: {trained.path}")

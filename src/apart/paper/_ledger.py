@@ -37,7 +37,7 @@ one was found (most are measured in `readings`), else the rule that held or fail
 def table(name: str, spec: Experiment, results: Results) -> str:
     """For the terminal: what each condition found, and each claim with its verdict."""
     width = max(len(label) for label in results.runs)
-    lines = [f"{name}: {spec.title} ({spec.source}), {results.steps / 1e6:g}M steps"]
+    lines = [f"{name}: {spec.title} ({spec.source}), {results.steps:,} steps"]
     lines += [f"  {label:<{width}}  {spread(results.final(label))}" for label in results.runs]
     rows = judge(spec, results)
     open_ = Counter(row.verdict for row in rows if row.verdict.startswith(NOT_JUDGED))

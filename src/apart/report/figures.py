@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from pathlib import Path
 
+from apart._errors import UserError
 from apart.report import draw, maps
 from apart.runs import files
 from apart.runs import folder as run_folder
@@ -22,6 +23,8 @@ def skills_picture(run: run_folder.Run) -> Path:
     get large tiles, many small ones; cells are square, whatever the shape of the map.
     """
     rows = run.world.places.backdrop
+    if not has_map(run):
+        raise UserError(f"{run.path}: {run.world.name} has no map to draw its skills on")
     n, height, width = len(run.skills), len(rows), len(rows[0])
     cell = math.sqrt(min(max(100 / n, 0.35), 5.0) / (height * width))  # inches
     head = math.ceil(_HEAD / cell)
@@ -44,7 +47,8 @@ def skills_picture(run: run_folder.Run) -> Path:
     for text, at, size in (
         (f"{Path(s['world']).stem} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
         (
-            f"{run.n_effective} of {run.n_available} last states after {s['env_steps']:,} steps; "
+            f"{run_folder.found(run.n_effective, run.n_available, n)} last states after "
+            f"{s['env_steps']:,} steps; "
             f"{n} skills, sorted by last state",
             0.30,
             9.0,
@@ -61,6 +65,13 @@ def skills_picture(run: run_folder.Run) -> Path:
 LEGEND = "· none, + ten or more, x out of reach"
 
 
+def has_map(run: run_folder.Run) -> bool:
+    """Whether places are cells of a map that skills can be drawn on."""
+    cells = [skill.last_state for skill in run.skills]
+    pairs = all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells)
+    return bool(run.world.places.backdrop) and pairs
+
+
 def terminal_map(run: run_folder.Run) -> str:
     """The map in text: how many skills end in each cell; `LEGEND` says what the signs mean."""
     ends, reach = Counter(skill.last_state for skill in run.skills), _within_reach(run)
@@ -68,7 +79,7 @@ def terminal_map(run: run_folder.Run) -> str:
     def sign(r: int, c: int, wall: bool) -> str:
         if wall:
             return "██"
-        return f"{_digit(ends[r, c])} " if (r, c) in reach else "x "
+        return f"{_digit(ends[r, c])} " if reach is None or (r, c) in reach else "x "
 
     solid = maps.walls(run.world.places.backdrop)
     return "\n".join(
@@ -77,10 +88,11 @@ def terminal_map(run: run_folder.Run) -> str:
     )
 
 
-def _within_reach(run: run_folder.Run) -> set[tuple[int, int]]:
-    """The cells in which an episode can end."""
+def _within_reach(run: run_folder.Run) -> set[tuple[int, int]] | None:
+    """The cells in which an episode can end; None where nobody knows."""
     world = run.world
-    assert isinstance(world, TableWorld)  # others have no map
+    if not isinstance(world, TableWorld):
+        return None
     near = world.cells[world.distance <= int(run.config["horizon"])]
     return {(int(r), int(c)) for r, c in near}
 

@@ -16,7 +16,7 @@ import stat
 from pathlib import Path
 from typing import Any, Final
 
-from apart.running import machine
+from apart.running import machine, threads
 
 VARIABLE: Final = "APART_CACHE"
 _OFF: Final = ("off", "0", "no", "false")
@@ -41,8 +41,11 @@ def use() -> None:
     root = folder()
     if root is None:
         return
-    path = root / f"jaxlib-{jaxlib.version.__version__}-{_processor()}"
+    # XLA divides the work among threads when it compiles.
+    name = f"jaxlib-{jaxlib.version.__version__}-{_processor()}-{threads.in_use()}"
+    path = root / name
     with contextlib.suppress(OSError):  # a home that cannot be written to: compile every time
+        os.makedirs(root, mode=0o700, exist_ok=True)
         os.makedirs(path, mode=0o700, exist_ok=True)
         if _private(root) and _private(path):
             settings.update("jax_compilation_cache_dir", str(path))

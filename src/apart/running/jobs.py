@@ -4,18 +4,19 @@ command line and Python, go through here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart._config import Config
+from apart._config import Config, check_value
 from apart._errors import UserError
 from apart.running.progress import Listener
 from apart.runs import folder as run_folder
 from apart.runs import plan
 from apart.runs.folder import Run, RunSet
 from apart.settings import resolve
-from apart.worlds.world import World
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
 class Job(NamedTuple):
@@ -28,8 +29,16 @@ class Job(NamedTuple):
     overwrite: bool
 
 
+def path(name: str, value: Any) -> Path:
+    """``value`` as a path; `UserError` naming the flag otherwise."""
+    text = str(value) if isinstance(value, str | os.PathLike) else ""
+    if not text or "\0" in text:
+        raise UserError(f"{name}: {value!r} is no path")
+    return Path(text)
+
+
 def prepare(
-    world: str | World,
+    world: str | os.PathLike[str] | World,
     *,
     method: str,
     options: Mapping[str, Any],
@@ -39,14 +48,20 @@ def prepare(
     overwrite: bool = False,
 ) -> Job:
     """The job, or `UserError`; nothing is written."""
-    config, loaded = resolve(world, method, options, slip)
+    if isinstance(world, os.PathLike):
+        world = os.fspath(world)
+    if not isinstance(world, str | TableWorld | JaxWorld | HostWorld):
+        raise UserError(f"{world!r} is no world: give a name, the path of a map, or a world")
+    if isinstance(slip, bool) or not isinstance(slip, int | float):
+        raise UserError(f"--slip: {slip!r} is not a number")
+    config, loaded = resolve(world, method, options, float(slip))
     if seeds is not None:
         if isinstance(seeds, bool) or not isinstance(seeds, int):
             raise UserError(f"--seeds: {seeds!r} is not a whole number")
         if not 1 <= seeds <= plan.MAX_SEEDS:
             raise UserError(f"--seeds: {seeds} is outside 1 to {plan.MAX_SEEDS}")
-        resolve(loaded, method, {**options, "seed": config.seed + seeds - 1})
-    folder = Path(out) if out else run_folder.default_folder(loaded.name, method)
+        check_value("seed", config.seed + seeds - 1)
+    folder = run_folder.default_folder(loaded.name, method) if out is None else path("--out", out)
     refusal = run_folder.refusal(folder, overwrite)
     if refusal:
         raise UserError(refusal)

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol, TextIO, TypeAlias
 
+from apart.runs.folder import found
+
 
 class Progress(NamedTuple):
     """Where a run is, or a set of runs: sums over its seeds, ``n_effective`` their mean."""
@@ -137,15 +139,6 @@ def words(progress: Progress) -> str:
         f"{found(progress.n_effective, progress.n_available, progress.n_skills)} skills · "
         f"{progress.steps_per_second:,.0f} steps/s · {duration(progress.seconds_left)} left"
     )
-
-
-def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
-    """``71 of 85``; ``8 of 8 possible`` with 8 skills for 85 cells; ``71`` where nobody knows."""
-    if n_available is None:
-        return f"{n_effective:g}"
-    if n_skills < n_available:
-        return f"{n_effective:g} of {n_skills} possible"
-    return f"{n_effective:g} of {n_available}"
 
 
 def duration(seconds: float) -> str:

@@ -27,9 +27,11 @@ from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.lock import Lock
 from apart.runs.plan import Plan
+from apart.settings import only_here
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
+from apart.worlds import known_everywhere
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.world import TableWorld, World, n_available
 
@@ -151,9 +153,7 @@ class _Training:
         try:
             return self._run(saved)
         except UserError as error:  # the disk, or a world that lives on the host
-            raise UserError(
-                f"{error}; fix that, then go on with 'apart resume {self.writer.path}'"
-            ) from None
+            raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
         finally:
             self.program.close()
 
@@ -239,6 +239,12 @@ class _Training:
         floats = [leaf for leaf in jax.tree.leaves(on_host) if leaf.dtype.kind == "f"]
         if not all(np.isfinite(leaf).all() for leaf in floats):  # parameters may still be
             self._not_finite(int(state.iteration))
+        n, places = self.world.places.n, on_host.trajectories
+        if n is not None and not (places.min() >= 0 and places.max() < n):
+            raise UserError(
+                f"{self.world.name}: places {places.min()} to {places.max()}, where Places(n={n}) "
+                f"allows 0 to {n - 1}"
+            )
         return on_host
 
     def _record(self, iteration: int, evaluation: Evaluation) -> None:
@@ -289,18 +295,23 @@ class _Training:
         good = f"the last good checkpoint is {self.last_good}" if self.last_good else ""
         raise NonFinite(
             f"{self.writer.path}: parameters became non-finite before step "
-            f"{self._steps(iteration):,}; lower --learning-rate or "
-            f"--discriminator-learning-rate ({good or 'no checkpoint had been written yet'})"
+            f"{self._steps(iteration):,}; lower --learning-rate or --discriminator-learning-rate, "
+            f"or check a reward of your own ({good or 'no checkpoint had been written yet'})"
         )
 
     def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
         self._save(state, iteration)
         steps, total = (self._steps(n) for n in (iteration, self.config.iterations))
         raise RunInterrupted(
-            f"stopped after {steps:,} of {total:,} steps, state saved; go on with "
-            f"'apart resume {self.writer.path}'",
+            f"stopped after {steps:,} of {total:,} steps, state saved; go on with {self._again()}",
             self.stop(),
         )
+
+    def _again(self) -> str:
+        """How to go on; a world that only this process knows needs Python."""
+        if known_everywhere(self.world.about.spec) and only_here(self.config) is None:
+            return f"'apart resume {self.writer.path}'"
+        return f"apart.resume('{self.writer.path}') in Python"
 
     def _save(self, state: TrainState, iteration: int) -> None:
         began = time.perf_counter()

@@ -19,6 +19,7 @@ from apart.runs import folder as run_folder
 from apart.runs.folder import RunSet
 from apart.runs.lock import Lock
 from apart.runs.plan import Plan
+from apart.settings import only_here
 from apart.worlds import known_everywhere
 from apart.worlds.world import World
 
@@ -33,9 +34,13 @@ def train_set(
     listener: Listener | None,
 ) -> RunSet:
     """Train ``seeds`` seeds from ``config.seed`` on; each gets ``folder/seed-N``."""
-    if not known_everywhere(world.about.spec):
+    unknown = only_here(config)
+    if unknown is None and not known_everywhere(world.about.spec):
+        unknown = f"world {world.name}"
+    if unknown is not None:
         raise UserError(
-            f"--seeds: other processes cannot build {world.name}; train its seeds one by one"
+            f"--seeds: other processes do not know the {unknown}; train its seeds one by one, or "
+            "register it in a plugin"
         )
     devices.check(device)
     with run_folder.claim(folder, overwrite):

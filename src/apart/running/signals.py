@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
+_AGAIN = 0.5  # seconds: wrappers such as timeout(1) send the same signal twice at once
+
+
+def _say(line: bytes) -> None:
+    """On a line of its own, whatever a bar has written there."""
+    with contextlib.suppress(OSError):
+        os.write(2, b"\n" + line if os.isatty(2) else line)
 
 
 @contextmanager
@@ -25,8 +34,8 @@ def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Calla
         nonlocal received
         if not received:
             received = number
-            os.write(2, b"apart: stopping: saving the state (once more: at once)\n")
             also(number)
+            _say(b"apart: stopping: saving the state (once more: at once)\n")
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0
@@ -48,11 +57,14 @@ def _second_one_exits() -> Iterator[None]:
     before = signal.set_wakeup_fd(start, warn_on_full_buffer=False)
 
     def watch() -> None:
-        heard = 0
+        first = 0.0
         while number := os.read(end, 1)[0]:  # 0: no more
-            heard += number in _NUMBERS
-            if heard == 2:
-                os.write(2, b"apart: stopped at once; the last saved state stays\n")
+            if number not in _NUMBERS:
+                continue
+            now = time.monotonic()
+            first = first or now
+            if now - first > _AGAIN:
+                _say(b"apart: stopped at once\n")
                 os._exit(128 + number)
 
     watcher = threading.Thread(target=watch, daemon=True)

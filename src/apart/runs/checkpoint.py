@@ -136,7 +136,10 @@ def _read(
     if {name: _digest(value) for name, value in arrays.items()} != manifest.get("arrays"):
         raise UserError(f"{arrays_path}: the arrays do not match the manifest's checksums")
     if manifest["format"] < FORMAT:
-        arrays = older(arrays)
+        try:
+            arrays = older(arrays)
+        except (LookupError, ValueError, TypeError) as error:
+            raise UserError(f"{arrays_path}: not written by apart 0.1 ({error!r})") from None
     for name, value in like.items():
         found = arrays.get(name)
         if found is None or found.shape != value.shape or found.dtype != value.dtype:

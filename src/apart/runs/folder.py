@@ -51,11 +51,20 @@ class Skill:
     """
 
     index: int
-    trajectory: list[Place]
+    trajectory: list[Place] = field(repr=False)
     last_state: Place
     probability: float
     certainty: float = 1.0
-    ends: list[tuple[Place, float]] = field(default_factory=list)
+    ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
+
+
+def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
+    """``71 of 85``; ``8 of 8 possible`` with 8 skills for 85 cells; ``71`` where nobody knows."""
+    if n_available is None:
+        return f"{n_effective:g}"
+    if n_skills < n_available:
+        return f"{n_effective:g} of {n_skills} possible"
+    return f"{n_effective:g} of {n_available}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,10 +86,10 @@ class Run:
     sha256: str
 
     def __repr__(self) -> str:
-        of = "" if self.n_available is None else f" of {self.n_available}"
+        skills = found(self.n_effective, self.n_available, int(self.config["skills"]))
         return (
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
-            f"seed {self.summary['seed']}, {self.n_effective}{of} skills>"
+            f"seed {self.summary['seed']}, {skills} skills>"
         )
 
     @cached_property
@@ -352,12 +361,16 @@ def load(path: str | Path) -> Run:
     _same_run(folder / SUMMARY, summary, sha256)
     with shaped(folder / SUMMARY):
         dict(summary["logs"]), str(summary["method"]), str(summary["world"]), int(summary["seed"])
-        float(summary["n_effective"]), float(summary["n_available"] or 0)
+        float(summary["n_effective"]), int(summary["n_available"] or 0)
+        int(summary["first_full_at"] or 0), int(summary["env_steps"])
+        float(summary["wall_seconds"]), float(summary["env_steps_per_second"])
+        float(summary["n_random_walk"] or 0)
     try:
         today = stored if "format" in stored else versions.from_0_1(stored)
     except UserError as error:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
+        int(today["config"]["skills"]), int(today["config"]["horizon"])
         return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256)
 
 

@@ -18,7 +18,7 @@ from apart.runs import folder as run_folder
 from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
 from apart.runs.files import digest, read_sealed, write_sealed
-from apart.settings import check
+from apart.settings import check, completed
 from apart.worlds.world import World
 
 MAX_SEEDS = 1_000_000
@@ -148,7 +148,8 @@ def read_content(path: Path, stored: Mapping[str, Any]) -> tuple[Config, World, 
         UserError: it is damaged, of a later version, or says what is not there any more.
     """
     written = stored.get("format")
-    if written is not None and (not isinstance(written, int) or written > versions.FORMAT):
+    known = type(written) is int and 1 <= written <= versions.FORMAT
+    if written is not None and not known:
         raise UserError(
             f"{path}: format {written!r}, this version reads up to {versions.FORMAT}; it was "
             "written by a later version of apart"
@@ -175,6 +176,7 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
     if config.horizon < 1:
         raise UserError(f"a horizon of {config.horizon}")
     world = worlds.from_spec(spec, config.horizon)
+    config = completed(config, world)
     check(config, world)
     return config, world
 

@@ -40,11 +40,13 @@ def draw(
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
-def every_skill(n_skills: int, horizon: int, n_actions: int, epsilon: float, key: Key) -> Drawn:
-    """An episode of every skill, in order; greedy where ``epsilon`` is 0."""
+def every_skill(
+    n_skills: int, horizon: int, n_actions: int, epsilon: Array | None, key: Key
+) -> Drawn:
+    """An episode of every skill, in order; greedy without ``epsilon``."""
     choice = jnp.full((n_skills, horizon), n_actions, jnp.int32)
-    if epsilon:
-        choice = draw(n_skills, horizon, n_skills, n_actions, jnp.float32(epsilon), key).choice
+    if epsilon is not None:
+        choice = draw(n_skills, horizon, n_skills, n_actions, epsilon, key).choice
     return Drawn(jnp.arange(n_skills), choice)
 
 
@@ -129,6 +131,7 @@ class Steps(NamedTuple):
 def steps_of(world: TableWorld | JaxWorld) -> Steps:
     """The functions of ``world``."""
     if isinstance(world, JaxWorld):
+        _check(world)
         return Steps(world.reset, world.step, world.observe, world.place)
     dynamics = Dynamics.of(world)
 
@@ -140,12 +143,42 @@ def steps_of(world: TableWorld | JaxWorld) -> Steps:
     return Steps(lambda key: jnp.int32(dynamics.start), step, lambda state: state, None)
 
 
-def by_steps(world: Steps, values: Values, drawn: Drawn, key: Key) -> Episodes:
-    """Episodes in a world of JAX functions, asking for the values of each step's observations."""
+def _check(world: JaxWorld) -> None:
+    """`UserError` in one line where the functions of ``world`` do not fit together."""
+    key, action = jax.random.key(0), jnp.int32(0)
+    try:
+        state = jax.eval_shape(world.reset, key)
+        obs, place = jax.eval_shape(world.observe, state), jax.eval_shape(world.place, state)
+        moved = jax.eval_shape(world.step, key, state, action)
+        if not isinstance(moved, tuple) or len(moved) != 2:
+            raise TypeError("step must return the next state and whether the episode ended")
+    except Exception as error:  # whatever a user's functions raise
+        line = str(error).split("\n")[0] or repr(error)
+        raise UserError(f"{world.name}: its functions fail: {line}") from None
+    after, ended = moved
+    wrong = [
+        (obs.shape != world.obs.shape, f"observe gives {obs.shape}, obs says {world.obs.shape}"),
+        (place.shape != () or place.dtype.kind not in "iu", "place must give one whole number"),
+        (after != state, f"step turns a state {state} into {after}"),
+        (ended is not None and (ended.shape, ended.dtype.kind) != ((), "b"), "ended is no bool"),
+    ]
+    for is_wrong, line in wrong:
+        if is_wrong:
+            raise UserError(f"{world.name}: {line}")
+
+
+def by_steps(
+    world: Steps, values: Values, drawn: Drawn, key: Key, one_start: bool = False
+) -> Episodes:
+    """Episodes in a world of JAX functions, asking for the values of each step's observations.
+
+    With ``one_start`` all of them start in the same state: what differs then is what skills do.
+    """
     n_episodes, horizon = drawn.choice.shape
     episode = jnp.arange(n_episodes)
     key_reset, key_steps = jax.random.split(jax.random.fold_in(key, 2))
-    first = jax.vmap(world.reset)(jax.random.split(key_reset, n_episodes))
+    resets = jax.random.split(key_reset, n_episodes)
+    first = jax.vmap(world.reset)(resets[jnp.zeros_like(episode)] if one_start else resets)
     observe = jax.vmap(world.observe)
     locate = observe if world.place is None else jax.vmap(world.place)
 
@@ -216,7 +249,7 @@ class Host:
         choice = np.asarray(drawn.choice)
         n, horizon = choice.shape
         if n not in self._made:
-            self._made[n] = self.world.make(n)
+            self._made[n] = self._vector(n)
         environments = self._made[n]
         obs, info = environments.reset(seed=seeds)
         seen, places = [self._checked(obs, n)], [self._places(obs, info)]
@@ -242,6 +275,22 @@ class Host:
             place=jnp.asarray(np.stack(places, 1)),
         )
 
+    def _vector(self, n: int) -> Any:
+        """N environments; `UserError` where they are not what the world says."""
+        made, name = self.world.make(n), self.world.name
+        if getattr(made, "num_envs", None) != n:
+            raise UserError(f"{name}: make({n}) must give a Gymnasium vector environment of {n}")
+        mode = getattr(made.metadata.get("autoreset_mode"), "name", "NEXT_STEP")
+        if mode != "NEXT_STEP":
+            raise UserError(f"{name}: make its vector environment with AutoresetMode.NEXT_STEP")
+        actions = getattr(made.single_action_space, "n", None)
+        if actions != self.world.about.n_actions:
+            raise UserError(
+                f"{name}: About says {self.world.about.n_actions} actions, the environment has "
+                f"{actions or made.single_action_space}"
+            )
+        return made
+
     def _checked(self, obs: Any, n: int) -> Any:
         found = np.asarray(obs)
         spec = self.world.obs
@@ -254,4 +303,10 @@ class Host:
         return found.astype(spec.dtype)
 
     def _places(self, obs: Any, info: Mapping[str, Any]) -> IntArray:
-        return np.asarray(self.world.place(obs, info), np.int32)
+        places = np.asarray(self.world.place(obs, info))
+        if places.shape != (len(obs),) or places.dtype.kind not in "iu":
+            raise UserError(
+                f"{self.world.name}: place must give a whole number for each of {len(obs)} "
+                f"observations, not {places.dtype} {places.shape}"
+            )
+        return places.astype(np.int32)

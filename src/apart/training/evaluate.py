@@ -40,7 +40,7 @@ def evaluate_table(
     rewards: Array,
     dynamics: Dynamics,
     episodes: Episodes,
-    epsilon: float,
+    epsilon: Array | None,
 ) -> Evaluation:
     """Measure one episode of every skill in a table.
 
@@ -50,7 +50,7 @@ def evaluate_table(
         rewards: [S, K].
         dynamics: of the world.
         episodes: one of every skill, in order.
-        epsilon: probability of a random action (0: greedy).
+        epsilon: probability of a random action (None: greedy).
     """
     n_states, n_skills = greedy.shape
     states = episodes.obs
@@ -61,7 +61,7 @@ def evaluate_table(
     last = states[:, -1]
     log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
     chancy = dynamics.next_state.shape[2] > 1
-    if chancy or epsilon:
+    if chancy or epsilon is not None:
         ends = last_states(greedy, dynamics, horizon, epsilon)
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
@@ -111,11 +111,14 @@ def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array)
     )
 
 
-def last_states(greedy: Array, dynamics: Dynamics, horizon: int, epsilon: float) -> Array:
+def last_states(
+    greedy: Array, dynamics: Dynamics, horizon: int, epsilon: Array | float | None
+) -> Array:
     """[S, K] p(s_T | z) of the epsilon-greedy policy, exact."""
     n_states, n_skills = greedy.shape
     _, n_actions, n_successors = dynamics.next_state.shape
     skills = jnp.arange(n_skills)
+    kept = 1.0 if epsilon is None else 1.0 - epsilon
     share = jnp.diff(dynamics.cumulative, axis=2, prepend=0.0)
     onward = jnp.take_along_axis(dynamics.next_state, greedy[:, :, None], 1)  # [S, K, N]
     chance = jnp.take_along_axis(share, greedy[:, :, None], 1)
@@ -123,9 +126,11 @@ def last_states(greedy: Array, dynamics: Dynamics, horizon: int, epsilon: float)
     def step(_: int, p: Array) -> Array:
         spread = jnp.zeros_like(p)
         for n in range(n_successors):
-            flow = (1.0 - epsilon) * chance[:, :, n] * p
+            flow = kept * chance[:, :, n] * p
             spread = spread.at[onward[:, :, n], skills].add(flow)
-            for action in range(n_actions) if epsilon else ():
+            if epsilon is None:
+                continue
+            for action in range(n_actions):
                 flow = epsilon / n_actions * share[:, action, n, None] * p
                 spread = spread.at[dynamics.next_state[:, action, n]].add(flow)
         return spread

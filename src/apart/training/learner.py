@@ -7,12 +7,13 @@ sample is a row) give the same numbers where both apply; the tests hold them to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from apart._config import Config
+from apart._errors import UserError
 from apart._types import Array, Key, Obs, Sight
 from apart.learner import adam, approximators, counts, draws
 from apart.learner.adam import Fitted
@@ -62,6 +63,11 @@ def pieces(config: Config, n_actions: int, sight: Sight) -> Pieces:
     of_q, of_logits = approximators.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
 
+    shape = discriminator.shape(config.skills)
+    given = jax.eval_shape(REWARDS[config.reward].rewards, jnp.zeros(shape), jnp.float32(1.0))
+    if getattr(given, "shape", None) != (config.skills,):
+        raise UserError(f"--reward {config.reward} must give a reward for each of the K skills")
+
     def built(form: Form, shape: Shape) -> Approximator:
         return NETWORKS[form.kind].build(form, sight, shape)
 
@@ -73,7 +79,7 @@ def pieces(config: Config, n_actions: int, sight: Sight) -> Pieces:
         TIME_WEIGHTS[config.time_weight],
         CONTEXTS[config.context],
         Q_RULES[config.q_rule],
-        logits=built(of_logits, discriminator.shape(config.skills)),
+        logits=built(of_logits, shape),
         q=built(of_q, (n_actions, config.skills)),
     )
 
@@ -174,11 +180,6 @@ def target_params(learnt: Learnt) -> Params:
     return learnt.q.params if learnt.target_q is None else learnt.target_q
 
 
-def acting(learnt: Learnt) -> Params:
-    """The parameters of Q that explore."""
-    return learnt.q.params
-
-
 def evaluated(learnt: Learnt) -> Params:
     """The parameters of Q that are evaluated."""
     return learnt.q.params if learnt.average_q is None else learnt.average_q
@@ -189,9 +190,8 @@ def assemble(
     *,
     counted: int | None,
     replay: Replay | None,
-    known: Callable[[], Model] | None,
-    remember: Callable[[Learnt, Episodes, Hyper, Array], Learnt],
     update: Callable[[Learnt, Hyper, Key, Array], Learnt],
+    known: tuple[Callable[[], Model], Callable[[Any, Episodes], Model]] | None = None,
 ) -> Learner:
     """A learner from its own two functions and what all learners do alike.
 
@@ -199,11 +199,22 @@ def assemble(
         p: the method.
         counted: number of states, for discriminators that count in them.
         replay: where sampled transitions come from; None where nothing is sampled.
-        known: makes an empty model of known transitions; None where nothing sweeps over them.
-        remember: puts new episodes where updates will look for them.
         update: one update, without what follows it.
+        known: an empty model of known transitions, and the model after more episodes; None where
+            nothing sweeps over them.
     """
     c = p.config
+
+    def remember(learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array) -> Learnt:
+        """Put new episodes where updates will look for them."""
+        if replay is not None:
+            learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
+        if known is not None:
+            learnt = learnt._replace(model=known[1](learnt.model, new))
+        if isinstance(learnt.discriminator, Counts):
+            kept = counts.add_all(learnt.discriminator, new.obs[:, -1], new.skill, hyper.fading)
+            learnt = learnt._replace(discriminator=kept)
+        return learnt
 
     def init(key_logits: Key, key_q: Key, hyper: Hyper) -> Learnt:
         q = p.q.init(key_q, hyper.init_q)
@@ -219,7 +230,7 @@ def assemble(
             target_q=jax.tree.map(jnp.copy, q) if c.target_period else None,
             average_q=jax.tree.map(jnp.copy, q) if c.average_rate else None,
             replay=replay.init() if replay else None,
-            model=known() if known else None,
+            model=known[0]() if known else None,
             updates=jnp.int32(0),
         )
 

@@ -9,6 +9,7 @@ see no difference.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +27,7 @@ from apart.learner.q_learning import Q_RULES
 from apart.training import collect
 from apart.training.collect import Drawn, Dynamics, Host
 from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
-from apart.training.learner import Learner, acting, evaluated, pieces
+from apart.training.learner import Learner, evaluated, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
@@ -85,7 +86,8 @@ def lists_states(world: TableWorld, config: Config) -> bool:
     forms = approximators.parse(config.network)
     tables = all(NETWORKS[form.kind].of_states for form in forms)
     few = world.n_states <= 2 * config.batch
-    return tables or Q_RULES[config.q_rule].sweeps or (few and world.deterministic)
+    rule = Q_RULES[config.q_rule]
+    return tables or rule.sweeps or not rule.adam or (few and world.deterministic)
 
 
 def learner_over(world: World, config: Config, states: bool) -> Learner:
@@ -108,13 +110,13 @@ def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
         drawn = Drawn(jnp.zeros(n, jnp.int32), jnp.zeros((n, horizon), jnp.int32))
         zeros = jnp.zeros((n, world.about.n_actions, config.skills))
         return collect.by_steps(collect.steps_of(world), lambda _: zeros, drawn, jax.random.key(0))
-    yes = jnp.zeros((n, horizon), bool)
+    never = jnp.zeros((n, horizon), bool)
     return Episodes(
         obs=jnp.zeros((n, horizon + 1, *world.obs.shape), world.obs.dtype),
         action=jnp.zeros((n, horizon), jnp.int32),
         skill=jnp.zeros(n, jnp.int32),
-        alive=yes,
-        terminated=yes,
+        alive=never,
+        terminated=never,
     )
 
 
@@ -181,7 +183,7 @@ def iterate_with(
 
     def iterate(state: TrainState, hyper: Hyper) -> TrainState:
         made = round_of(config, world.about.n_actions, state, hyper)
-        episodes = episodes_of(acting(state.learnt), made.drawn, made.collect)
+        episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
         return learnt_from(learner, state, made, episodes)
 
     return iterate
@@ -212,19 +214,24 @@ def _finite(state: TrainState) -> Array:
     return jnp.stack([jnp.isfinite(leaf).all() for leaf in floats]).all()
 
 
-def _evaluation_epsilon(config: Config) -> float:
+def _evaluation_epsilon(config: Config, hyper: Hyper) -> Array | None:
     """Skills are evaluated greedily; what never learns is evaluated as it acts."""
-    return config.epsilon if config.updates_per_episode == 0 else 0.0
+    return hyper.epsilon if config.updates_per_episode == 0 else None
 
 
 def _evaluate(
     world: TableWorld | JaxWorld, config: Config, learner: Learner, state: TrainState, hyper: Hyper
 ) -> Evaluation:
-    key, epsilon = jax.random.fold_in(state.key, -1 - state.iteration), _evaluation_epsilon(config)
+    key = jax.random.fold_in(state.key, -1 - state.iteration)
+    epsilon = _evaluation_epsilon(config, hyper)
     drawn = collect.every_skill(config.skills, config.horizon, world.about.n_actions, epsilon, key)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
-        episodes = collector(world, config, learner)(q, drawn, key)
+        # The same start in all evaluations, for all skills; no round has this number.
+        start = jax.random.fold_in(state.key, 2**31 - 1)
+        episodes = collect.by_steps(
+            collect.steps_of(world), lambda obs: learner.values(q, obs), drawn, start, True
+        )
         return evaluate_episodes(lambda obs: learner.judge(state.learnt, obs, hyper), episodes)
     size = None if lists_states(world, config) else config.batch
     values = in_pieces(lambda obs: learner.values(q, obs), world.n_states, size)
@@ -248,13 +255,14 @@ def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None
 
 
 def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
-    """The same four functions where the world lives on the host.
+    """The same functions where the world lives on the host.
 
     Environments are reset with seeds that are a function of (seed, round, episode), so that a run
     goes on exactly where it stopped although no environment is saved.
     """
     host = Host(world)
     n_actions = world.about.n_actions
+    tried: list[bool] = []  # whether the environments repeat themselves
 
     @jax.jit
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
@@ -276,7 +284,16 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
         for _ in range(int(n)):
             made = begin(state, hyper)
             seeds = _seeds(state.key, int(state.iteration), config.episodes_per_update)
-            episodes = play(acting(state.learnt), made.drawn, seeds)
+            episodes = play(state.learnt.q.params, made.drawn, seeds)
+            if not tried:
+                tried.append(True)
+                again = play(state.learnt.q.params, made.drawn, seeds)
+                if not bool((again.obs == episodes.obs).all()):
+                    warnings.warn(
+                        f"{world.name} does not repeat itself with the same seeds: a run of it "
+                        "that is stopped and resumed will differ",
+                        stacklevel=2,
+                    )
             state = learn(state, made, episodes._replace(place=None))
         return state
 
@@ -287,15 +304,15 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         key = jax.random.fold_in(state.key, -1 - state.iteration)
         drawn = collect.every_skill(
-            config.skills, config.horizon, n_actions, _evaluation_epsilon(config), key
+            config.skills, config.horizon, n_actions, _evaluation_epsilon(config, hyper), key
         )
         q, side = evaluated(state.learnt), max(config.episodes_per_update, 8)
-        pieces = []
-        for first in range(0, config.skills, side):  # all evaluations begin with the same seeds
+        played = []
+        for first in range(0, config.skills, side):
             some = Drawn(*(part[first : first + side] for part in drawn))
-            n = len(some.skill)
-            pieces.append(play(q, some, _seeds(state.key, -1, first + n)[first:]))
-        episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *pieces)
+            # The same start in all evaluations, for all skills: what differs is what they do.
+            played.append(play(q, some, _seeds(state.key, -1, 1) * len(some.skill)))
+        episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
         measured: Evaluation = measure(state.learnt, hyper, episodes)
         return measured
 

@@ -6,10 +6,9 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key
-from apart.learner import adam, counts, q_learning
+from apart.learner import adam, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.counts import Counts
-from apart.learner.episodes import Episodes
 from apart.learner.replay import Replay
 from apart.training import learner as common
 from apart.training.learner import Learner, Pieces, Sampled
@@ -25,13 +24,6 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
         counted: number of states, where observations are their numbers.
     """
 
-    def remember(learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array) -> Learnt:
-        learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
-        if isinstance(learnt.discriminator, Counts):
-            kept = counts.add_all(learnt.discriminator, new.obs[:, -1], new.skill, hyper.fading)
-            learnt = learnt._replace(discriminator=kept)
-        return learnt
-
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = common.draw(p, replay, learnt, key, rounds)
         q = _q_step(p, learnt, drawn, hyper)
@@ -39,9 +31,7 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
         rate = common.after(q.params, hyper.discriminator_learning_rate)
         return learnt._replace(q=q, discriminator=_discriminator(p, learnt, drawn, hyper, rate))
 
-    return common.assemble(
-        p, counted=counted, replay=replay, known=None, remember=remember, update=update
-    )
+    return common.assemble(p, counted=counted, replay=replay, update=update)
 
 
 def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key
-from apart.learner import adam, counts, model, q_learning
+from apart.learner import adam, model, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.counts import Counts
 from apart.learner.episodes import Episodes
@@ -65,16 +65,6 @@ def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None
     # A learned discriminator and every Q but that of a sweep learn from sampled transitions.
     samples = p.discriminator.learned is not None or not p.rule.sweeps
 
-    def remember(learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array) -> Learnt:
-        if learnt.replay is not None:
-            learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
-        if learnt.model is not None:
-            learnt = learnt._replace(model=_known(t, learnt.model, new))
-        if isinstance(learnt.discriminator, Counts):
-            kept = counts.add_all(learnt.discriminator, new.obs[:, -1], new.skill, hyper.fading)
-            learnt = learnt._replace(discriminator=kept)
-        return learnt
-
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = common.draw(p, replay, learnt, key, rounds) if samples else None
         q = _q_step(t, learnt, drawn, hyper)
@@ -83,13 +73,15 @@ def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None
         rate = common.after(q.params, hyper.discriminator_learning_rate)
         return learnt._replace(q=q, discriminator=_discriminator(t, learnt, drawn, hyper, rate))
 
+    def empty() -> Model:
+        return model.init(*_cells(t).shape)
+
     return common.assemble(
         p,
         counted=t.n_states,
         replay=replay if samples else None,
-        known=(lambda: model.init(*_cells(t).shape)) if p.rule.sweeps else None,
-        remember=remember,
         update=instead or update,
+        known=(empty, lambda known, new: _known(t, known, new)) if p.rule.sweeps else None,
     )
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from apart._errors import UserError, unknown
-from apart._registry import load_plugins
+from apart._registry import load_plugins, loading
 from apart.worlds import grid
 from apart.worlds.world import Spec, World
 
@@ -20,16 +20,14 @@ _EVERYWHERE = frozenset(_BUILDERS)
 _PLUGGED: set[str] = set()
 
 
-def register(kind: str, build: Builder, plugin: bool = False) -> None:
+def register(kind: str, build: Builder) -> None:
     """Make worlds whose ``about.spec["kind"]`` is ``kind`` known to everything that reads runs.
 
-    Args:
-        kind: what their specs say.
-        build: (spec, default length of an episode) -> world.
-        plugin: an entry point registers it in every process, not only in this one.
+    ``build`` gets the spec that a run stored and the default length of an episode. In a plugin (an
+    entry point of the group ``apart.plugins``) it is known in every process.
     """
     _BUILDERS[kind] = build
-    if plugin:
+    if loading():
         _PLUGGED.add(kind)
 
 
@@ -53,8 +51,13 @@ def from_spec(spec: Spec, horizon: int) -> World:
     if kind not in _BUILDERS:
         load_plugins()
     if kind not in _BUILDERS:
-        raise UserError(f"{unknown('kind of world', kind, _BUILDERS)} (apart.worlds.register)")
-    return _BUILDERS[kind](spec, horizon)
+        raise UserError(f"{unknown('kind of world', kind, _BUILDERS)} (apart.register_world)")
+    try:
+        return _BUILDERS[kind](spec, horizon)
+    except UserError:
+        raise
+    except Exception as error:  # of somebody else's builder
+        raise UserError(f"the world of kind {kind!r} cannot be built: {error!r}") from None
 
 
 def load(world: str | World, slip: float = 0.0) -> World:

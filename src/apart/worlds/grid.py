@@ -20,11 +20,10 @@ from apart._errors import UserError, unknown
 from apart._types import FloatArray, IntArray
 from apart.worlds.world import About, Places, Spec, TableWorld
 
-ACTIONS: Final = ("stay", "left", "right", "up", "down")
 DEFAULT_HORIZON: Final = 40
 KIND: Final = "grid"
 MAX_SIDE: Final = 1_000
-_MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))
+_MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))  # stay, left, right, up, down
 _MAX_BYTES: Final = MAX_SIDE * (MAX_SIDE + 2)
 
 
@@ -57,7 +56,7 @@ def _read(text: str, name: str) -> Map:
         key, _, value = line.partition(" ")
         if key != "horizon":
             words.append(line)
-        elif value.isdecimal() and 1 <= int(value) <= 100_000:
+        elif value.isdecimal() and len(value) < 8 and 1 <= int(value) <= 100_000:
             horizon = int(value)
         else:
             raise UserError(f"{name}: '; horizon {value}': give a number from 1 to 100000")
@@ -112,8 +111,10 @@ def from_spec(spec: Spec, horizon: int) -> TableWorld:
     """The world whose ``about.spec`` is ``spec``."""
     rows, name, slip = spec.get("map"), spec.get("name"), spec.get("slip", 0.0)
     whole = isinstance(rows, list) and all(isinstance(row, str) for row in rows)
-    if not whole or not isinstance(name, str) or not isinstance(slip, int | float):
+    if not whole or not isinstance(name, str):
         raise UserError("the map is not lines of text")
+    if not isinstance(slip, int | float) or not 0 <= slip <= 1:
+        raise UserError("slip is not a number from 0 to 1")
     return parse("\n".join(rows or []), name, horizon, float(slip))
 
 

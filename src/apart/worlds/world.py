@@ -59,6 +59,22 @@ class Places(NamedTuple):
     backdrop: tuple[str, ...] = ()
 
 
+class _World:
+    """What the three records have in common."""
+
+    about: About
+    places: Places
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.about.name
+
+    def __repr__(self) -> str:
+        known = "" if self.places.n is None else f", {self.places.n} places"
+        return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
+
+
 class ObsSpec(NamedTuple):
     """Shape and type of one observation that is an array: a vector, or an image [H, W, C]."""
 
@@ -66,8 +82,8 @@ class ObsSpec(NamedTuple):
     dtype: str = "float32"
 
 
-@dataclass(frozen=True, eq=False)
-class TableWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class TableWorld(_World):
     """A finite world whose transitions are known.
 
     Attributes:
@@ -87,11 +103,6 @@ class TableWorld:
     start: int
     distance: IntArray
     cells: IntArray
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        return self.about.name
 
     @property
     def n_states(self) -> int:
@@ -120,8 +131,8 @@ class TableWorld:
         return int(np.sum(self.distance <= horizon))
 
 
-@dataclass(frozen=True, eq=False)
-class JaxWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class JaxWorld(_World):
     """A world of pure JAX functions of ONE state (a pytree); callers vmap.
 
     Attributes:
@@ -142,14 +153,9 @@ class JaxWorld:
     observe: Callable[[Any], Array]
     place: Callable[[Any], Array]
 
-    @property
-    def name(self) -> str:
-        """For people."""
-        return self.about.name
 
-
-@dataclass(frozen=True, eq=False)
-class HostWorld:
+@dataclass(frozen=True, eq=False, repr=False)
+class HostWorld(_World):
     """A world outside JAX, stepped as a Gymnasium vector environment.
 
     Attributes:
@@ -165,11 +171,6 @@ class HostWorld:
     obs: ObsSpec
     make: Callable[[int], Any]
     place: Callable[[Any, Mapping[str, Any]], IntArray]
-
-    @property
-    def name(self) -> str:
-        """For people."""
-        return self.about.name
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
