@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import apart
 from apart.running import run as host
 from apart.settings import resolve
-from apart.training.chunk import program
+from apart.training.program import program
 from apart.training.state import hyper_of
 
 RESULTS = Path(__file__).parents[1] / "results" / "safety.json"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,13 +60,17 @@ def test_every_command_of_the_page_works_in_this_order(name, tmp_path, monkeypat
         assert code == 0, f"{command}: {capsys.readouterr().err}"
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_the_python_of_the_page_works(name, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    for block in blocks(PAGES[name], "python"):
-        exec(compile(smaller(block), str(PAGES[name]), "exec"), names)
-    assert capsys.readouterr().err == ""
+@pytest.mark.parametrize("name", ["README.md", "quickstart", "worlds", "methods"])
+def test_the_python_of_the_page_works(name, tmp_path, monkeypatch):
+    """In a process of its own: what a page registers stays."""
+    page = PAGES.get(name, ROOT / "docs" / "guide" / f"{name}.md")
+    code = "\n".join(smaller(block) for block in blocks(page, "python"))
+    assert code
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
 
 
 def test_the_first_screen_has_the_two_commands():
