@@ -132,8 +132,12 @@ class _Pool:
                         self._tell(name, json.loads(line))
             except BaseException:
                 self._forward(signal.SIGTERM)
+                for _ in process.stdout:  # it saves and ends; nobody listens any more
+                    pass
                 raise
-            drain.join()
+            finally:
+                drain.join()
+                process.wait()
         code = process.returncode
         return code, last[0] if last else f"ended by signal {-code}" if code < 0 else f"exit {code}"
 
