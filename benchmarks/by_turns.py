@@ -1,7 +1,7 @@
 """Two versions of this package, by turns in one run, as ratios: did a change cost speed or memory?
 
-    git worktree add /tmp/before COMMIT
-    python benchmarks/by_turns.py /tmp/before/src [--rounds 5] [--seconds 1] [--methods a,b]
+    git worktree add ../before COMMIT
+    python benchmarks/by_turns.py ../before/src [--rounds 5] [--seconds 1] [--methods a,b]
 
 Every measurement is a fresh process; a round measures all methods in both versions, one after the
 other, so that a noisy neighbour hits both. A ratio of medians above 1: this version is faster.

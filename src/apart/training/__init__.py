@@ -1,1 +1,1 @@
-"""The compiled chunk, evaluation and the host loop."""
+"""The compiled core: collecting, learning and evaluating, and the program that joins them."""
