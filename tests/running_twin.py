@@ -11,7 +11,7 @@ import apart
 from apart.running import run as host
 from apart.worlds.grid import parse
 
-OPTIONS = {"steps": 2400, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 96}
+OPTIONS = {"steps": 900, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 96}
 OPTIONS |= {"buffer": 600, "method": "diayn", "network": "linear", "seed": 5}
 TABLE = parse("S..\n.#.\n...", "ring")
 KINDS = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}

@@ -25,7 +25,7 @@ from apart.worlds.world import ObsSpec, Places
 SQUARE = parse("S.\n..", "square")
 TESTS = Path(__file__).parents[1]
 OPTIONS = {"skills": 4, "horizon": 4, "learning_rate": 0.02, "discriminator_learning_rate": 0.02}
-OPTIONS |= {"batch": 64, "buffer": 2000, "steps": 6000, "evaluate_every": 2000}
+OPTIONS |= {"batch": 64, "buffer": 2000, "steps": 3200, "evaluate_every": 1600}
 TWINS = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}
 
 
@@ -39,7 +39,7 @@ def test_killed_and_resumed_it_ends_with_the_same_bits(kind, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     running_twin.main(kind, str(whole))
     command = [sys.executable, str(TESTS / "running_twin.py"), kind, str(broken)]
-    for steps in (300, 1000):
+    for steps in (200, 500):
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=TESTS) as process:
             for line in process.stdout:
                 if line.strip().isdigit() and int(line) >= steps:
