@@ -14,7 +14,7 @@ from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
 from apart.methods import METHODS
-from apart.settings import choices, resolve
+from apart.settings import choices, completed, resolve
 from apart.training.program import lists_states
 from apart.worlds.grid import parse
 
@@ -235,3 +235,13 @@ def test_rounds_make_at_least_the_steps_asked_for():
     config, _ = resolve("four_rooms", "apart", {"steps": 1001, "evaluate_every": 90})
     assert config.iterations == 26
     assert config.evaluate_iterations == 2
+
+
+def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes():
+    world = twins.jax_grid(parse("S..\n...", "twin"))
+    stored = dataclasses.replace(
+        resolve(world, "diayn", {"learning_rate": 0.03})[0], network="auto"
+    )
+    found = completed(stored, world)
+    assert found == dataclasses.replace(stored, network="mlp:256,256")
+    assert completed(found, world) is found

@@ -204,10 +204,10 @@ def only_here(config: Config) -> str | None:
 
 
 def completed(config: Config, world: World) -> Config:
-    """``config`` with what was left to the world: a stored one may lack what came later."""
-    if Config.observation in (config.observation, config.network):
-        return _with_networks(config, world, {})
-    return config
+    """``config`` with what was left to the world; all else, rates included, stays as stored."""
+    if Config.observation not in (config.observation, config.network):
+        return config
+    return _with_networks(config, world, dict.fromkeys({*SPECS} - {"observation", "network"}))
 
 
 def check_names(options: Mapping[str, Any]) -> None:

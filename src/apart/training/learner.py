@@ -193,7 +193,7 @@ def assemble(
     update: Callable[[Learnt, Hyper, Key, Array], Learnt],
     known: tuple[Callable[[], Model], Callable[[Any, Episodes], Model]] | None = None,
 ) -> Learner:
-    """A learner from its own two functions and what all learners do alike.
+    """A learner from its own update and what all learners do alike.
 
     Args:
         p: the method.

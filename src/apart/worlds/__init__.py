@@ -7,7 +7,6 @@ A world is built from what the user says (`load`) or from the spec that a run st
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from apart._errors import UserError, unknown
 from apart._registry import load_plugins, loading
@@ -69,4 +68,10 @@ def load(world: str | World, slip: float = 0.0) -> World:
     return grid.load(world, slip)
 
 
-WORLDS: Mapping[str, grid.Map] = MappingProxyType(grid.maps())
+WORLDS: Mapping[str, grid.Map]  # the maps that ship, read when they are first asked for
+
+
+def __getattr__(name: str) -> Mapping[str, grid.Map]:
+    if name != "WORLDS":
+        raise AttributeError(f"module 'apart.worlds' has no attribute '{name}'")
+    return grid.maps()

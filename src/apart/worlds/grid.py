@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -41,10 +42,12 @@ def maps() -> Mapping[str, Map]:
     """The maps that ship with the package, by name."""
     folder = resources.files("apart.worlds") / "maps"
     files = {f.name: f for f in folder.iterdir() if f.name.endswith(".txt")}
-    return {
-        name.removesuffix(".txt"): _read(files[name].read_text("utf-8"), name)
-        for name in sorted(files)
-    }
+    return MappingProxyType(
+        {
+            name.removesuffix(".txt"): _read(files[name].read_text("utf-8"), name)
+            for name in sorted(files)
+        }
+    )
 
 
 def _read(text: str, name: str) -> Map:
