@@ -73,6 +73,14 @@ class Config:
     dropout: bool = _option(
         False, "keep the reward with probability W(t) instead of times W(t)", OBJECTIVE
     )
+    keep: float = _option(
+        0.5,
+        "probability that --dropout keeps a reward where W(t) does not ascend",
+        OBJECTIVE,
+        low=0,
+        high=1,
+        traced=True,
+    )
     inverse_temperature: float = _option(
         1.0, "beta in softmax(beta o)", OBJECTIVE, low=0, high=1e6, traced=True
     )
@@ -103,6 +111,9 @@ class Config:
     episodes_per_update: int = _option(
         1, "episodes before each update", LEARNING, low=1, high=100_000
     )
+    one_skill: bool = _option(
+        False, "one skill for all episodes before an update (the paper's Algorithm 2)", LEARNING
+    )
     updates_per_episode: int = _option(
         1, "updates after each episode", LEARNING, low=0, high=100_000
     )
@@ -121,13 +132,17 @@ class Config:
     init_q: float = _option(
         0.01, "initial Q uniform in +- this", LEARNING, low=0, high=1e6, traced=True
     )
+    init_logits: float = _option(
+        0.1, "initial logits uniform in +- this", LEARNING, low=0, high=1e6, traced=True
+    )
     observation: str = _option(
         "auto", "what networks see of a state (pixels:4: pixels per cell)", NETWORKS
     )
     network: str = _option(
         "auto",
         "how Q and logits are computed: table, linear, mlp:256,256, cnn:32,64,128 (cnn:32,64:3 has "
-        "kernels of 3 x 3); Q/LOGITS names both, as in table/mlp:2300",
+        "kernels of 3 x 3); +bias gives the last layer one; Q/LOGITS names both, as in "
+        "table/mlp:2300",
         NETWORKS,
     )
 
@@ -186,6 +201,7 @@ class Options(TypedDict, total=False):
     context: str
     time_weight: str
     dropout: bool
+    keep: float
     inverse_temperature: float
     prior: float
     fading: float
@@ -197,12 +213,14 @@ class Options(TypedDict, total=False):
     discount: float
     epsilon: float
     episodes_per_update: int
+    one_skill: bool
     updates_per_episode: int
     q_rule: str
     bootstrap_last: bool
     target_period: int
     average_rate: float
     init_q: float
+    init_logits: float
     observation: str
     network: str
 
@@ -218,7 +236,6 @@ MOVED: Final[Mapping[str, str]] = MappingProxyType(
         "temperature_in_loss": "--discriminator one_vs_all_sharpened has beta in the reward alone",
         "discriminator_states": "--context last",
         "reward_state": "--context next or current",
-        "init_logits": "initial logits are uniform in +- 0.1",
         "share_transitions": "--q-rule shared_adam or shared_plain",
         "sweep": "--q-rule sweep_adam or sweep_plain",
         "update_every": "--updates-per-episode",

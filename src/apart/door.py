@@ -22,7 +22,7 @@ from apart.running import jobs
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
-from apart.settings import check_names
+from apart.settings import OURS, check_names
 
 if TYPE_CHECKING:
     from apart._types import Array
@@ -68,6 +68,7 @@ def train(
     world: str | World = ...,
     *,
     method: str = ...,
+    reading: str = ...,
     seeds: None = ...,
     slip: float = ...,
     out: str | Path | None = ...,
@@ -82,6 +83,7 @@ def train(
     world: str | World = ...,
     *,
     method: str = ...,
+    reading: str = ...,
     seeds: int,
     slip: float = ...,
     out: str | Path | None = ...,
@@ -95,6 +97,7 @@ def train(
     world: str | World = "four_rooms",
     *,
     method: str = "apart",
+    reading: str = OURS,
     seeds: int | None = None,
     slip: float = 0.0,
     out: str | Path | None = None,
@@ -109,6 +112,7 @@ def train(
     Args:
         world: a name of `apart.WORLDS`, the path of a map, or a world.
         method: a name of `apart.METHODS`.
+        reading: how the paper's open points are read; options of one's own come on top.
         seeds: train so many seeds, from ``seed`` on, one process each; the set is in ``out``, its
             runs in ``out/seed-N``.
         slip: probability that a random action is taken instead of the chosen one (maps).
@@ -128,6 +132,7 @@ def train(
         job = jobs.prepare(
             world,
             method=method,
+            reading=reading,
             options=cast("dict[str, Any]", options),
             seeds=seeds,
             slip=slip,

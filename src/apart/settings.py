@@ -22,7 +22,7 @@ from apart._registry import Registry, load_plugins
 from apart.learner import approximators
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
-from apart.methods import METHODS
+from apart.methods import METHODS, READINGS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.rewards import REWARDS
@@ -31,9 +31,11 @@ from apart.worlds import grid, observations
 from apart.worlds.observations import OBSERVATIONS, Observation
 from apart.worlds.world import TableWorld, World, n_available
 
+OURS: Final = "ours"
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "method": METHODS,
+        "reading": READINGS,
         "discriminator": DISCRIMINATORS,
         "reward": REWARDS,
         "context": CONTEXTS,
@@ -88,6 +90,9 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
     {
         "buffer": lambda c, f: f.counting and f.rule.sweeps,
         "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,
+        "keep": lambda c, f: not c.dropout or TIME_WEIGHTS[c.time_weight].ascends,
+        "one_skill": lambda c, f: c.episodes_per_update == 1,
+        "init_logits": lambda c, f: f.counting,
         "prior": lambda c, f: not f.counting,
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
@@ -96,9 +101,15 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
 
 
 def resolve(
-    world: str | World, method: str, options: Mapping[str, Any], slip: float = 0.0
+    world: str | World,
+    method: str,
+    options: Mapping[str, Any],
+    slip: float = 0.0,
+    reading: str = OURS,
 ) -> tuple[Config, World]:
     """The configuration of ``method`` with the user's ``options`` on top, and the loaded world.
+
+    A ``reading`` of the paper stands between the two.
 
     Raises:
         UserError: an unknown name, a value out of range, or options that contradict each other.
@@ -109,13 +120,15 @@ def resolve(
         load_plugins()
     if method not in METHODS:
         raise unknown("method", method, METHODS)
+    if not isinstance(reading, str) or reading not in READINGS:
+        raise unknown("reading", str(reading), READINGS)
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)
     loaded = worlds.load(world, slip)
-    options = _asked_of_the_world(loaded, {**METHODS[method].options, **options}, options)
+    own: dict[str, Any] = {**METHODS[method].options, **READINGS[reading].options, "method": method}
+    options = _asked_of_the_world(loaded, {**own, **options}, options)
     options = {name: check_value(name, value) for name, value in options.items()}
-    own: dict[str, Any] = {**METHODS[method].options, "method": method}
     config = Config(**{**own, **options})
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.about.horizon)
@@ -174,12 +187,12 @@ def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> 
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
     if DISCRIMINATORS[config.discriminator].learned is None:
-        logits = Form(next(name for name, n in NETWORKS.items() if n.of_states))
+        logits = Form("table")
     set_["network"] = approximators.written(q, logits)
     if by_user:
         set_ |= {**NETWORKS[q.kind].q_rate, **NETWORKS[logits.kind].logits_rate}
     if "q_rule" not in options:
-        if not NETWORKS[q.kind].of_states:
+        if not q.is_table:
             set_["q_rule"] = Q_RULES[config.q_rule].with_adam
         if not is_table:
             set_["q_rule"] = Q_RULES[set_.get("q_rule", config.q_rule)].with_samples
@@ -299,7 +312,12 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
                 f"--network {config.network}: convolutions read images, not --observation "
                 f"{config.observation}"
             )
-    if not facts.networks["Q"].of_states and not facts.rule.adam:
+    if "logits" in facts.networks and facts.networks["logits"].only_q:
+        raise UserError(
+            f"--network {config.network}: {facts.logits.kind} is a form of Q; name that of the "
+            f"logits too, as in {facts.q}/table"
+        )
+    if not facts.q.is_table and not facts.rule.adam:
         raise UserError(
             f"--q-rule {config.q_rule} moves cells of a table; --network {config.network} "
             f"needs --q-rule {facts.rule.with_adam}"

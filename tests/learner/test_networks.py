@@ -12,7 +12,7 @@ from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_table
-from apart.training.learner import INITIAL_LOGITS, pieces
+from apart.training.learner import pieces
 from apart.training.program import initial, learner_over, round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import load, parse
@@ -69,7 +69,7 @@ def begun(approximator, scale):
 @pytest.mark.parametrize("case", CASES)
 def test_a_network_starts_with_the_spread_of_a_table(case):
     p, hyper, _ = pieces_of("diayn", {**CASES[case], "skills": 40})
-    for one, scale in ((p.q, hyper.init_q), (p.logits, INITIAL_LOGITS)):
+    for one, scale in ((p.q, hyper.init_q), (p.logits, hyper.init_logits)):
         rows = jax.jit(lambda params, one=one: one.read(params, None)[0])(begun(one, scale))
         spread = float(jnp.sqrt(jnp.square(rows).mean()))
         assert 0.4 < spread / (float(scale) / np.sqrt(3)) < 1.8

@@ -127,7 +127,7 @@ def test_dont_cares_pull_other_pairs_to_zero(maybe_jit):
 )
 def test_time_weights(name, expected):
     t = jnp.arange(1, 5)
-    got = reward_factor(TIME_WEIGHTS[name], False, t / 4, jnp.zeros(4))
+    got = reward_factor(TIME_WEIGHTS[name], False, t / 4, jnp.zeros(4), 0.5)
     np.testing.assert_allclose(got, expected, rtol=1e-6)
 
 
@@ -135,7 +135,7 @@ def test_time_weights(name, expected):
 def test_dropout_keeps_with_the_weight_as_probability(name):
     u = (jnp.arange(1000) + 0.5) / 1000
     for t in (1, 2, 3, 4):
-        kept = reward_factor(TIME_WEIGHTS[name], True, jnp.full(1000, t / 4), u)
+        kept = reward_factor(TIME_WEIGHTS[name], True, jnp.full(1000, t / 4), u, 0.3)
         assert set(np.unique(kept)) <= {0.0, 1.0}
         weight = TIME_WEIGHTS[name].weight(jnp.float32(t / 4))
-        assert kept.mean() == pytest.approx(0.5 if name == "all" else float(weight), abs=2e-3)
+        assert kept.mean() == pytest.approx(0.3 if name == "all" else float(weight), abs=2e-3)

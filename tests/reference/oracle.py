@@ -22,8 +22,8 @@ def weight(name, t, horizon):
     }[name]
 
 
-def keep_probability(name, t, horizon):
-    return 0.5 if name == "all" else weight(name, t, horizon)
+def keep_probability(name, t, horizon, unless_ascending):
+    return unless_ascending if name == "all" else weight(name, t, horizon)
 
 
 def softmax(x):
@@ -45,6 +45,8 @@ class PairLogits:
 def reward(name, logits, skill, beta):
     if name == "log_posterior":
         return math.log(softmax(beta * logits)[skill]) + math.log(len(logits))
+    if name == "signed_posterior":
+        return 2 * softmax(beta * logits)[skill] - 1
     if name == "posterior":
         return softmax(beta * logits)[skill]
     if name == "min_margin":
@@ -92,3 +94,22 @@ class Adam:
         m = self.m / (1 - 0.9**self.t)
         v = self.v / (1 - 0.999**self.t)
         return params - rate * m / (np.sqrt(v) + 1e-8)
+
+
+class Sum:
+    """Numbers that are the sum of arrays (a table and its bias), each with an Adam of its own."""
+
+    def __init__(self, terms):
+        self.terms = [np.asarray(term, np.float64) for term in terms]
+        self.adams = [Adam(term.shape) for term in self.terms]
+
+    def values(self):
+        return sum(self.terms, np.zeros(()))
+
+    def step(self, gradient, rate, factor=1.0):
+        """The values after a step; a term's gradient is the sum over all that share it."""
+        for n, term in enumerate(self.terms):
+            shared = tuple(a for a in range(term.ndim) if term.shape[a] < gradient.shape[a])
+            own = gradient.sum(axis=shared, keepdims=True)
+            self.terms[n] = factor * self.adams[n].step(term, own, rate)
+        return self.values()

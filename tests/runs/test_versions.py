@@ -75,7 +75,6 @@ def test_a_set_of_0_1_goes_on(old, capsys):
     ("change", "message"),
     [
         ({"evaluation_epsilon": 0.2}, "made with evaluation_epsilon 0.2"),
-        ({"init_logits": 0.5}, "made with init_logits 0.5"),
         ({"reward_state": "current", "discriminator_states": "last"}, "made with reward_state"),
     ],
 )

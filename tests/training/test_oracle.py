@@ -59,6 +59,19 @@ CASES = {
     "bootstrap": {"method": "ap_min", "bootstrap_last": True, "time_weight": "linear"},
     "target": {"method": "diayn", "target_period": 7},
     "beta_in_reward_only": {"method": "tuned_vic", "discriminator": "one_vs_all_sharpened"},
+    "signed_both": {"method": "tuned_vic", "discriminator": "one_vs_all"},
+    "unsigned": {"method": "tuned_vic", "reward": "posterior"},
+    "kept_less": {"method": "ap_min_dropout", "keep": 0.2, "init_logits": 1.0},
+    "bias": {"method": "apart", "network": "table+bias"},
+    "bias_published": {"method": "diayn", "reading": "published", "episodes_per_update": 3},
+    "bias_target": {"method": "tuned_vic", "network": "table+bias", "target_period": 7},
+    "bias_of_logits": {"method": "apart", "network": "table/table+bias", "fading": 0.02},
+    "bias_shared": {"method": "ova_art", "network": "table+bias", "q_rule": "shared_adam"},
+    "bias_average": {"method": "ap_average", "network": "table+bias", "average_rate": 0.05},
+    "bias_per_action": {"method": "apart", "network": "joint+bias/table+bias"},
+    "additive": {"method": "apart", "network": "additive/table"},
+    "additive_bias": {"method": "diayn", "network": "additive+bias/table+bias"},
+    "one_skill": {"method": "apart", "episodes_per_update": 4, "one_skill": True},
     "exponential": {"method": "apart", "time_weight": "exponential", "dropout": False},
     "fourth": {"method": "apart", "time_weight": "fourth"},
     "apart_plus": {},
@@ -97,6 +110,7 @@ IN_FORMS = (
     *("apart", "tuned_vic", "last_states", "current_state", "target", "shared_apart"),
     *("shared_diayn", "decay", "averaged", "bootstrap"),
 )
+BIASED = ("bias", "bias_target", "bias_of_logits", "additive_bias")
 # Where an action has several successors.
 BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
@@ -109,10 +123,9 @@ class Oracle:
 
     def __init__(self, config, q, logits, fade=0.99):
         self.c = config
-        self.q = np.asarray(q, np.float64).copy()
+        self.q_terms, self.logits_terms = oracle.Sum(q), oracle.Sum(logits)
+        self.q, self.logits = self.q_terms.values(), self.logits_terms.values()
         self.target = self.q.copy()
-        self.logits = np.asarray(logits, np.float64).copy()
-        self.q_adam, self.logits_adam = oracle.Adam(q.shape), oracle.Adam(logits.shape)
         self.updates = 0
         self.rounds = 0
         self.average = np.zeros_like(self.q)
@@ -188,7 +201,7 @@ class Oracle:
             for z in range(c.skills) if c.q_rule.startswith("shared") else [own]:
                 r = oracle.reward(c.reward, self.logits_of(seen), z, self.sharpness)
                 if c.dropout:
-                    r *= u < oracle.keep_probability(c.time_weight, t, c.horizon)
+                    r *= u < oracle.keep_probability(c.time_weight, t, c.horizon, c.keep)
                 else:
                     r *= oracle.weight(c.time_weight, t, c.horizon)
                 goes_on = c.bootstrap_last or t < c.horizon
@@ -206,7 +219,7 @@ class Oracle:
         for *cell, goal in goals:
             size = len(self.known) if c.q_rule.startswith("sweep") else len(transitions)
             gradient[tuple(cell)] += 2 * (q[tuple(cell)] - goal) / size
-        return self.q_adam.step(q, gradient, c.learning_rate * self.left())
+        return self.q_terms.step(gradient, c.learning_rate * self.left())
 
     def update(self, transitions):
         c = self.c
@@ -226,8 +239,7 @@ class Oracle:
         self.q = moved
         rate = c.discriminator_learning_rate * self.left()
         if not self.counts:
-            self.logits = self.logits_adam.step(self.logits, d_gradient, rate)
-            self.logits *= 1 - c.fading * self.left()
+            self.logits = self.logits_terms.step(d_gradient, rate, 1 - c.fading * self.left())
         self.updates += 1
         self.rounds += 1
         self.average += max(c.average_rate, 1 / self.updates) * (self.q - self.average)
@@ -257,15 +269,60 @@ def test_so_they_do_in_every_form(case, form):
     check_updates(case, world, network, states, 50 if form in ("jax", "host") else 20)
 
 
+@pytest.mark.parametrize("case", BIASED)
+@pytest.mark.parametrize("form", FORMS)
+def test_so_do_biases_in_every_form(case, form):
+    world, network, states = FORMS[form]
+    named = CASES[case]["network"]
+    if network != "table":
+        if "additive" in named:
+            pytest.skip("a sum of tables of states")
+        named = named.replace("table", network)
+    check_updates(case, world, named, states, 20)
+
+
+def test_one_skill_for_all_episodes_before_an_update_and_another_for_the_next():
+    config, _ = resolve(WORLD, "apart", {**BASE, "episodes_per_update": 6, "one_skill": True})
+    hyper = hyper_of(config)
+    state = initial(learner_over(WORLD, config, True))(0, hyper)
+    drawn = [round_of(config, 5, state._replace(iteration=i), hyper).drawn for i in range(60)]
+    assert all(len(set(np.asarray(one.skill).tolist())) == 1 for one in drawn)
+    assert {int(one.skill[0]) for one in drawn} == set(range(config.skills))
+    assert len({tuple(row) for row in np.asarray(drawn[0].choice).tolist()}) > 1
+
+
+def test_a_bias_starts_within_the_bounds_of_its_table():
+    config, _ = resolve(WORLD, "apart", {**BASE, "network": "table+bias", "init_logits": 0.7})
+    state = initial(learner_over(WORLD, config, True))(0, hyper_of(config))
+    learnt = state.learnt
+    for terms, bound in ((learnt.q.params, 0.3), (learnt.discriminator.params, 0.7)):
+        assert [term.shape[0] for term in terms] == [WORLD.n_states, 1]
+        assert all(bound / 2 < np.abs(term).max() <= bound for term in terms)
+
+
+def terms_of(params, shape):
+    """The arrays whose sum are the rows of ``params``, from any form of them."""
+    if isinstance(params, tuple) and not hasattr(params, "last"):
+        return [np.asarray(term) for term in params]
+    if not hasattr(params, "last"):
+        return [np.asarray(params)]
+    parts = [params.last] if params.bias is None else [params.last, params.bias]
+    return [np.asarray(part).reshape(-1, *shape) for part in parts]
+
+
 def check_updates(case, world, network, states, n):
     options = {**BASE, "updates_per_episode": 1, **CASES[case]}
     method = options.pop("method", case)
+    reading = options.pop("reading", "ours")
+    network = options.pop("network", network) if network == "table" else network
+    if reading != "ours":
+        network = "table+bias"
     config, _ = resolve(WORLD, method, {})
     if method == "apart_plus" and "q_rule" not in options:
         del options["buffer"]  # counts and a sweep keep none
     options.setdefault("learning_rate", config.learning_rate)
     options.setdefault("q_rule", config.q_rule)
-    config, _ = resolve(world, method, {**options, "network": network})
+    config, _ = resolve(world, method, {**options, "network": network}, reading=reading)
     rows = states if states is not None else lists_states(world, config)
     learner, hyper = learner_over(world, config, states=rows), hyper_of(config)
     p = pieces(config, 5, sight_of(world, config.observation))
@@ -285,7 +342,7 @@ def check_updates(case, world, network, states, n):
     episodes_of = collector(twin, config, learner)
     memory = replay.packed(
         replay.slots_for(config.buffer, config.collection),
-        1,
+        config.episodes_per_update,
         jnp.asarray((world if isinstance(world, TableWorld) else WORLD).next_state),
         config.horizon,
     )
@@ -309,7 +366,12 @@ def check_updates(case, world, network, states, n):
         rounds = jax.jit(iterate_with(world, config, learner))
         iterate = lambda state: rounds(state, hyper)  # noqa: E731
     fade = 0.99 if world is not SLIPPERY else 0.999
-    slow = Oracle(config, first_q, logits_of(state.learnt), fade)
+    q_terms = terms_of(state.learnt.q.params, (5, config.skills))
+    logits_terms = [logits_of(state.learnt)]
+    if p.discriminator.learned:
+        shape = p.discriminator.shape(config.skills)
+        logits_terms = terms_of(state.learnt.discriminator.params, shape)
+    slow = Oracle(config, q_terms, logits_terms, fade)
     ring = memory.init()  # a sweep keeps no ring of its own
     for _ in range(n):
         ring, episodes, batch, u = looked(state, ring)

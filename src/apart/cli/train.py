@@ -51,6 +51,13 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         help="probability of a random action instead of the chosen one (maps; default 0)",
     )
     choices = settings.choices()
+    groups[EVERYDAY].add_argument(
+        "--reading",
+        metavar="NAME",
+        default=settings.OURS,
+        help="how the paper's open points are read, by their own options: "
+        f"{', '.join(choices['reading'])} (default {settings.OURS})",
+    )
     method = _method(asked)
     parser.description = f"Defaults are those of --method {method} (apart list methods)."
     for name, spec in SPECS.items():
@@ -95,6 +102,7 @@ def run(parsed: argparse.Namespace) -> int:
         method=method,
         options=options,
         seeds=None if parsed.seeds is None else words.count("--seeds", parsed.seeds, MAX_SEEDS),
+        reading=parsed.reading,
         slip=0.0 if parsed.slip is None else number("--slip", parsed.slip, whole=False),
         out=words.out(parsed),
         overwrite=parsed.overwrite,

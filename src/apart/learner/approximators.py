@@ -6,8 +6,10 @@ respect to the parameters. All losses are written in terms of such rows, so that
 how they come about. The skill is always an output: a row holds the numbers of all skills.
 
 A network starts so that its numbers are spread like those of a table: hidden units keep a mean
-square of 1 (the sum of squares of an observation is its number of pixels), the last layer has no
-bias and is uniform in +- scale / sqrt(units below). ``linear`` on a one-hot state IS the table.
+square of 1 (the sum of squares of an observation is its number of pixels), the last layer is
+uniform in +- scale / sqrt(units below). ``linear`` on a one-hot state IS the table. The last layer
+has a bias where the form says so (``table+bias``, ``linear+bias``): a row that all observations
+share, uniform in +- scale at the start, so that what was never seen inherits what is known.
 
 To add one, write its layers and one entry in ``NETWORKS``. Does not import JAX until used.
 """
@@ -15,9 +17,9 @@ To add one, write its layers and one entry in ``NETWORKS``. Does not import JAX 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
@@ -29,6 +31,7 @@ from apart.learner.convolution import convolve
 Params = Any  # a pytree of arrays
 Shape = tuple[int, ...]
 Pullback = Callable[[Array], Params]
+_BIAS: Final = "+bias"
 _MOST_LAYERS: Final = 32
 _MOST_UNITS: Final = 1_000_000
 _MOST_KERNEL: Final = 99
@@ -55,6 +58,7 @@ class Weights(NamedTuple):
 
     hidden: tuple[Layer, ...]
     last: Array  # [units below, numbers of a row]
+    bias: Array | None = None  # [numbers of a row]
 
 
 class Size(NamedTuple):
@@ -64,16 +68,36 @@ class Size(NamedTuple):
     floats_per_row: int  # that are kept of one observation for the way back
 
 
+class Term(NamedTuple):
+    """What the numbers of a table depend on; they are the same along all else."""
+
+    state: bool
+    action: bool
+    skill: bool
+
+
+_ALL: Final = Term(state=True, action=True, skill=True)
+_ROW: Final = Term(state=False, action=True, skill=True)
+_ACTION: Final = Term(state=False, action=True, skill=False)
+
+
 class Form(NamedTuple):
-    """A network as the user wrote it: ``mlp:256,256``, ``cnn:32,64,128:5``."""
+    """A network as the user wrote it: ``mlp:256,256``, ``cnn:32,64,128:5``, ``table+bias``."""
 
     kind: str
     sizes: tuple[int, ...] = ()
     kernel: int = 0
+    bias: bool = False
 
     def __str__(self) -> str:
         sizes = ",".join(map(str, self.sizes))
-        return ":".join(filter(None, (self.kind, sizes, str(self.kernel or ""))))
+        words = ":".join(filter(None, (self.kind, sizes, str(self.kernel or ""))))
+        return words + _BIAS * self.bias
+
+    @property
+    def is_table(self) -> bool:
+        """Whether its parameters are the numbers themselves: cells that can be moved one by one."""
+        return NETWORKS[self.kind].terms == (_ALL,) and not self.bias
 
 
 @dataclass(frozen=True)
@@ -86,7 +110,8 @@ class Network:
         size: (form, sight, row shape) -> Size.
         sizes: units of its layers unless the user says; empty where it has none.
         kernel: side of its kernels unless the user says; 0 where it has none.
-        of_states: it reads the numbers of states, nothing else.
+        terms: of a network that reads the numbers of states: the tables that it is the sum of.
+        bias: what its bias depends on.
         of_images: it reads images, nothing else.
         q_rate: rate of Q where Q is such a network and the user says nothing.
         logits_rate: the same for the discriminator.
@@ -97,10 +122,21 @@ class Network:
     size: Callable[[Form, Sight, Shape], Size]
     sizes: tuple[int, ...] = ()
     kernel: int = 0
-    of_states: bool = False
+    terms: tuple[Term, ...] = ()
+    bias: Term = _ROW
     of_images: bool = False
     q_rate: Mapping[str, Any] = field(default_factory=dict)
     logits_rate: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def of_states(self) -> bool:
+        """Whether it reads the numbers of states, nothing else."""
+        return bool(self.terms)
+
+    @property
+    def only_q(self) -> bool:
+        """Whether it tells actions from skills: then logits cannot be computed so."""
+        return any(term.action != term.skill for term in (*self.terms, self.bias))
 
 
 def table(n_states: int, shape: Shape) -> Approximator:
@@ -117,18 +153,58 @@ def table(n_states: int, shape: Shape) -> Approximator:
     return Approximator(init, read, lambda params, factor: factor * params)
 
 
+def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
+    """The sum of tables, each uniform in +- scale at the start.
+
+    Args:
+        n_states: number of states.
+        shape: of a row; [A, K] where a term tells actions from skills.
+        terms: what the numbers of each table depend on.
+    """
+
+    def size(term: Term) -> Shape:
+        alike = term.action == term.skill
+        row = shape if alike else (shape[0] * term.action or 1, shape[1] * term.skill or 1)
+        return (n_states if term.state else 1, *row)
+
+    def init(key: Key, scale: Array) -> tuple[Array, ...]:
+        keys = jax.random.split(key, len(terms))
+        return tuple(
+            jax.random.uniform(k, size(term), minval=-scale, maxval=scale)
+            for k, term in zip(keys, terms, strict=True)
+        )
+
+    def read(params: tuple[Array, ...], states: Obs | None) -> tuple[Array, Pullback]:
+        def rows(parts: tuple[Array, ...]) -> Array:
+            if states is not None:
+                nowhere = jnp.zeros_like(states)
+                at = [states if term.state else nowhere for term in terms]
+                parts = tuple(part[these] for part, these in zip(parts, at, strict=True))
+            return reduce(jnp.add, parts)
+
+        out, pull = jax.vjp(rows, params)
+        return out, lambda gradient: pull(gradient)[0]
+
+    def scaled(params: tuple[Array, ...], factor: Array) -> tuple[Array, ...]:
+        return tuple(factor * part for part in params)
+
+    return Approximator(init, read, scaled)
+
+
 def network(
     shape: Shape,
     hidden: tuple[tuple[Shape, int], ...],
     below: tuple[int, int],
+    bias: bool,
     outputs: Callable[[Weights, Obs | None], Array],
 ) -> Approximator:
-    """Hidden layers, then one linear layer without bias.
+    """Hidden layers, then one linear layer.
 
     Args:
         shape: of a row.
         hidden: per hidden layer the shape of its weight and the sum of squares of its inputs.
         below: inputs of the last layer, and their sum of squares.
+        bias: whether the last layer has one.
         outputs: (weights, observations [n, ...] or None for all states) -> [n, numbers of a row].
     """
     n_out = math.prod(shape)
@@ -143,24 +219,39 @@ def network(
         size, energy = below
         spread = scale / math.sqrt(energy)
         last = jax.random.uniform(key_last, (size, n_out), minval=-spread, maxval=spread)
-        return Weights(tuple(layers), last)
+        if not bias:
+            return Weights(tuple(layers), last)
+        key_bias = jax.random.fold_in(key_last, 1)
+        shared = jax.random.uniform(key_bias, (n_out,), minval=-scale, maxval=scale)
+        return Weights(tuple(layers), last, shared)
 
     def read(params: Weights, obs: Obs | None) -> tuple[Array, Pullback]:
         def rows(weights: Weights) -> Array:
-            return outputs(weights, obs).reshape(-1, *shape)
+            numbers = outputs(weights, obs)
+            if weights.bias is not None:
+                numbers = numbers + weights.bias
+            return numbers.reshape(-1, *shape)
 
         out, pull = jax.vjp(rows, params)
         return out, lambda gradient: pull(gradient)[0]
 
     def scaled(params: Weights, factor: Array) -> Weights:
-        return params._replace(last=factor * params.last)
+        scaled_bias = None if params.bias is None else factor * params.bias
+        return params._replace(last=factor * params.last, bias=scaled_bias)
 
     return Approximator(init, read, scaled)
 
 
 def _states(form: Form, sight: Sight, shape: Shape) -> Approximator:
     assert sight.n_states is not None  # `of_states`
-    return table(sight.n_states, shape)
+    if form.is_table:
+        return table(sight.n_states, shape)
+    return tables(sight.n_states, shape, _terms(form))
+
+
+def _terms(form: Form) -> tuple[Term, ...]:
+    known = NETWORKS[form.kind]
+    return (*known.terms, known.bias) if form.bias else known.terms
 
 
 def _dense(form: Form, sight: Sight, shape: Shape) -> Approximator:
@@ -170,7 +261,7 @@ def _dense(form: Form, sight: Sight, shape: Shape) -> Approximator:
             product = jax.nn.relu(product(layer.weight) + layer.bias).__matmul__
         return product(weights.last)
 
-    return network(shape, *_dense_layers(form, sight.image), outputs)
+    return network(shape, *_dense_layers(form, sight.image), form.bias, outputs)
 
 
 def _dense_layers(
@@ -204,11 +295,12 @@ def _cnn(form: Form, sight: Sight, shape: Shape) -> Approximator:
             x = jax.nn.relu(convolve(x, layer.weight, (height, width)) + layer.bias)
         return x.swapaxes(0, 1).reshape(n, -1) @ weights.last
 
-    return network(shape, *_cnn_layers(form, sight.image), outputs)
+    return network(shape, *_cnn_layers(form, sight.image), form.bias, outputs)
 
 
 def _states_size(form: Form, sight: Sight, shape: Shape) -> Size:
-    return Size((sight.n_states or 0) * math.prod(shape), 0)
+    copies = 1 if form.is_table else 2  # a sum is there beside its parts
+    return Size(copies * (sight.n_states or 0) * math.prod(shape), 0)
 
 
 def _dense_size(form: Form, sight: Sight, shape: Shape) -> Size:
@@ -232,7 +324,21 @@ def _cnn_size(form: Form, sight: Sight, shape: Shape) -> Size:
 NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
     {
         "table": Network(
-            "a number of its own for every state", _states, _states_size, of_states=True
+            "a number of its own for every state", _states, _states_size, terms=(_ALL,)
+        ),
+        "joint": Network(
+            "the table of Q as one layer on state and skill as one input: its bias is per action",
+            _states,
+            _states_size,
+            terms=(_ALL,),
+            bias=_ACTION,
+        ),
+        "additive": Network(
+            "Q as one layer on state and skill side by side: A(s, a) + B(z, a)",
+            _states,
+            _states_size,
+            terms=(Term(state=True, action=True, skill=False), _ROW),
+            bias=_ACTION,
         ),
         "linear": Network(
             "one linear layer; on a one-hot state the same as the table",
@@ -276,7 +382,8 @@ def parse(text: str) -> tuple[Form, Form]:
 
 
 def _form(text: str) -> Form:
-    kind, *rest = text.split(":")
+    shape = text.removesuffix(_BIAS)
+    kind, *rest = shape.split(":")
     if kind not in NETWORKS:
         raise unknown("network", kind, NETWORKS)
     known = NETWORKS[kind]
@@ -291,7 +398,7 @@ def _form(text: str) -> Form:
         kernel = _whole(text, rest[1], _MOST_KERNEL)
         if kernel % 2 == 0:
             raise UserError(f"--network {text}: kernels of {kernel} are even; use {kernel + 1}")
-    return Form(kind, sizes, kernel)
+    return Form(kind, sizes, kernel, bias=shape != text)
 
 
 def _whole(text: str, word: str, most: int) -> int:

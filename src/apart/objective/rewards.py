@@ -46,6 +46,14 @@ def posterior(logits: Array, inverse_temperature: Array) -> Array:
     return jax.nn.softmax(inverse_temperature * logits)
 
 
+def signed_posterior(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] 2 softmax(beta o) - 1: the posterior in APART's range [-1, 1] (tuned VIC); logits [K].
+
+    Negative wherever another skill is likelier, so that unknown cells look better.
+    """
+    return 2.0 * posterior(logits, inverse_temperature) - 1.0
+
+
 def average_pairs(logits: Array, inverse_temperature: Array) -> Array:
     """[K] softmax over z of the sum of y_zj over j, equation 5; logits [R, C]."""
     del inverse_temperature
@@ -106,7 +114,10 @@ REWARDS: Final = Registry(
     "reward",
     {
         "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, "logits"),
-        "posterior": Reward("softmax(beta o) of the skill (tuned VIC)", posterior, "logits"),
+        "posterior": Reward("softmax(beta o) of the skill", posterior, "logits"),
+        "signed_posterior": Reward(
+            "2 softmax(beta o) - 1 of the skill (tuned VIC)", signed_posterior, "logits"
+        ),
         "average_pairs": Reward("softmax of the summed votes", average_pairs, "pairs"),
         "min_pairs": Reward(
             "the least vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill

@@ -15,7 +15,7 @@ from apart.running.progress import Listener
 from apart.runs import folder as run_folder
 from apart.runs import plan
 from apart.runs.folder import Run, RunSet
-from apart.settings import resolve
+from apart.settings import OURS, resolve
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
@@ -44,6 +44,7 @@ def prepare(
     options: Mapping[str, Any],
     seeds: int | None = None,
     slip: float = 0.0,
+    reading: str = OURS,
     out: str | Path | None = None,
     overwrite: bool = False,
 ) -> Job:
@@ -54,7 +55,7 @@ def prepare(
         raise UserError(f"{world!r} is no world: give a name, the path of a map, or a world")
     if isinstance(slip, bool) or not isinstance(slip, int | float):
         raise UserError(f"--slip: {slip!r} is not a number")
-    config, loaded = resolve(world, method, options, float(slip))
+    config, loaded = resolve(world, method, options, float(slip), reading)
     if seeds is not None:
         if isinstance(seeds, bool) or not isinstance(seeds, int):
             raise UserError(f"--seeds: {seeds!r} is not a whole number")

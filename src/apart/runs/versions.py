@@ -37,6 +37,7 @@ _SAME: Final = (
     *("time_weight", "dropout", "inverse_temperature", "batch", "buffer", "learning_rate"),
     *("discriminator_learning_rate", "anneal", "discount", "epsilon", "episodes_per_update"),
     *("updates_per_episode", "bootstrap_last", "target_period", "average_rate", "init_q"),
+    "init_logits",
 )
 
 
@@ -76,7 +77,6 @@ def _fields(old: Mapping[str, Any]) -> dict[str, Any]:
     new = {name: old[name] for name in _SAME}
     gone = {
         "evaluation_epsilon": 1.0 if old["updates_per_episode"] == 0 else 0.0,
-        "init_logits": 0.1,
     }
     for name, value in gone.items():
         if old[name] != value:

@@ -31,10 +31,21 @@ class Drawn(NamedTuple):
 
 
 def draw(
-    n_episodes: int, horizon: int, n_skills: int, n_actions: int, epsilon: Array, key: Key
+    n_episodes: int,
+    horizon: int,
+    n_skills: int,
+    n_actions: int,
+    epsilon: Array,
+    key: Key,
+    one_skill: bool = False,
 ) -> Drawn:
-    """From random words per episode: [0] the skill, then T to explore or not, T actions."""
+    """From random words per episode: [0] the skill, then T to explore or not, T actions.
+
+    With ``one_skill`` all episodes have that of the first.
+    """
     bits = jax.random.bits(key, (n_episodes, 1 + 2 * horizon), jnp.uint32)
+    if one_skill:
+        bits = bits.at[:, 0].set(bits[0, 0])
     explores = draws.uniform(bits[:, 1 : 1 + horizon]) < epsilon
     random_action = draws.integer(bits[:, 1 + horizon :], n_actions)
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))

@@ -29,8 +29,6 @@ from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper, Learnt
 
-INITIAL_LOGITS = 0.1  # uniform in +- this
-
 
 class Learner(NamedTuple):
     """Pure functions; all that a program needs to know of a method."""
@@ -93,11 +91,15 @@ class Sampled(NamedTuple):
     taken: Array  # [B] 1 for steps that were taken, else 0
 
 
-def draw(p: Pieces, replay: Replay, learnt: Learnt, key: Key, rounds: Array) -> Sampled:
+def draw(
+    p: Pieces, replay: Replay, learnt: Learnt, hyper: Hyper, key: Key, rounds: Array
+) -> Sampled:
     """A batch from the replay."""
     bits = jax.random.bits(key, (2, p.config.batch), jnp.uint32)
     batch = replay.sample(learnt.replay, bits[0], rounds)
-    weight = reward_factor(p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]))
+    weight = reward_factor(
+        p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]), hyper.keep
+    )
     proceeds = jnp.where(p.config.bootstrap_last | ~batch.last, 1.0, 0.0)
     if batch.terminated is not None:
         proceeds = jnp.where(batch.terminated, 0.0, proceeds)
@@ -220,7 +222,7 @@ def assemble(
         q = p.q.init(key_q, hyper.init_q)
         discriminator: Fitted | Counts
         if p.discriminator.learned:
-            discriminator = adam.fit(p.logits.init(key_logits, jnp.float32(INITIAL_LOGITS)))
+            discriminator = adam.fit(p.logits.init(key_logits, hyper.init_logits))
         else:
             assert counted is not None
             discriminator = counts.init(counted, c.skills)

@@ -151,7 +151,7 @@ def round_of(config: Config, n_actions: int, state: TrainState, hyper: Hyper) ->
             fading=hyper.fading * left,
         )
     n, t = c.episodes_per_update, c.horizon
-    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect)
+    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill)
     return Round(key_collect, key_learn, hyper, drawn)
 
 

@@ -25,7 +25,7 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
     """
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        drawn = common.draw(p, replay, learnt, key, rounds)
+        drawn = common.draw(p, replay, learnt, hyper, key, rounds)
         q = _q_step(p, learnt, drawn, hyper)
         # The reward is that of the discriminator before its step (Algorithm 1).
         rate = common.after(q.params, hyper.discriminator_learning_rate)

@@ -45,10 +45,12 @@ class Hyper(NamedTuple):
     discriminator_learning_rate: Array
     discount: Array
     epsilon: Array
+    keep: Array
     inverse_temperature: Array
     prior: Array
     fading: Array
     init_q: Array
+    init_logits: Array
     rounds: Array  # rounds of the whole run; rates may fall towards its end
 
 

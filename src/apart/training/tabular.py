@@ -66,7 +66,7 @@ def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None
     samples = p.discriminator.learned is not None or not p.rule.sweeps
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        drawn = common.draw(p, replay, learnt, key, rounds) if samples else None
+        drawn = common.draw(p, replay, learnt, hyper, key, rounds) if samples else None
         q = _q_step(t, learnt, drawn, hyper)
         # The logits that rewards were read from are overwritten. XLA copies all of them before
         # (a tenth of the time of all pairs) unless it sees that Q comes first.

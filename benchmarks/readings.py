@@ -1,0 +1,216 @@
+"""Search for the reading of the paper's open points that gives its table of ten rows.
+
+    python benchmarks/readings.py search              # one seed: from START, the best change at a time
+    python benchmarks/readings.py best [--top 12]     # seeds 0 to 3 of the readings with the least gap
+    python benchmarks/readings.py seeds NAME 4 5 ...  # other seeds of a reading of apart.methods
+
+A reading is a choice on every axis. `search` tries every single change of where it stands, moves to
+the best and goes on until none is better. Everything is kept in results/readings-search.json as it
+comes, and what is there is not computed again. The gap of a reading is the mean distance of its ten
+rows to the paper's, in skills; four rooms, 5M steps.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+# from apart.methods import READINGS
+from apart.paper.reward_table import ROWS
+
+STORED = Path(__file__).parent.parent / "results" / "readings-search.json"
+STEPS = 5_000_000
+Reading = Mapping[str, str]  # axis -> choice
+
+# axis -> choice -> options; the first choice is the default of the software
+AXES: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "episodes per update": {str(n): {"episodes_per_update": n} for n in (1, 8, 16, 32, 64, 128)},
+    "skills of a collection": {"one each": {}, "one for all": {"one_skill": True}},
+    "Q": {name: {"q": name} for name in ("table", "table+bias", "joint+bias", "additive+bias")},
+    "logits": {name: {"logits": name} for name in ("table", "table+bias")},
+    "state judged": {"after": {}, "before": {"context": "current"}},
+    "end of an episode": {"ends": {}, "bootstraps": {"bootstrap_last": True}},
+    "target network": {"none": {}, **{str(n): {"target_period": n} for n in (20, 100, 500)}},
+    "initial Q": {str(q): {"init_q": q} for q in (0.01, 0.0, 0.1, 0.3, 1.0)},
+    "initial logits": {str(o): {"init_logits": o} for o in (0.1, 0.01, 1.0)},
+    "kept by dropout": {str(p): {"keep": p} for p in (0.5, 0.1, 0.9)},
+    "pairs without the skill": {
+        "masked": {},
+        "pulled to 0": {"discriminator": "all_pairs_dont_cares"},
+    },
+    "minimum over": {"own pairs": {}, "all pairs": {"reward": "min_pairs_literal"}},
+    "one-vs-all reward": {
+        "log posterior": {},
+        "posterior": {"reward": "posterior"},
+        "signed posterior": {"reward": "signed_posterior"},
+    },
+}
+ONLY = {  # axes that are about some rows
+    "pairs without the skill": ("AP",),
+    "minimum over": ("AP min",),
+    "one-vs-all reward": ("OvA",),
+    "kept by dropout": ("AP min, dropout", "OvA, dropout"),
+}
+START: Reading = {
+    "episodes per update": "16",
+    "skills of a collection": "one for all",
+    "Q": "table+bias",
+    "logits": "table+bias",
+    "state judged": "before",
+}
+
+
+def name_of(reading: Reading) -> str:
+    """Its choices that are not the software's, in the order of the axes."""
+    changed = [f"{axis}: {reading[axis]}" for axis in AXES if choice(reading, axis) != usual(axis)]
+    return "; ".join(changed) or "ours"
+
+
+def usual(axis: str) -> str:
+    return next(iter(AXES[axis]))
+
+
+def choice(reading: Reading, axis: str) -> str:
+    return reading.get(axis, usual(axis))
+
+
+def options(reading: Reading, row: str) -> dict[str, Any]:
+    """How a reading trains a row of the table."""
+    found: dict[str, Any] = {}
+    for axis in AXES:
+        if any(row.startswith(rows) for rows in ONLY.get(axis, ("",))):
+            found |= AXES[axis][choice(reading, axis)]
+    q, logits = found.pop("q"), found.pop("logits")
+    if found.get("one_skill") and found["episodes_per_update"] == 1:
+        del found["one_skill"]
+    if "dropout" not in row:
+        found.pop("keep", None)
+    return {**found, "network": f"{q}/{logits}"}
+
+
+def neighbours(reading: Reading) -> Iterable[Reading]:
+    for axis, choices in AXES.items():
+        for other in choices:
+            # With one episode per update a run takes 16 times as long as with 16.
+            if other not in (choice(reading, axis), "1"):
+                yield {**reading, axis: other}
+
+
+def skills(method: str, changes: Mapping[str, Any], seed: int, world: str = "four_rooms") -> int:
+    """Skills after 5M steps."""
+    import jax
+
+    jax.config.update("jax_compilation_cache_dir", "/tmp/me/cache")
+    import jax.numpy as jnp
+
+    from apart.settings import resolve
+    from apart.training.program import program
+    from apart.training.state import hyper_of
+
+    config, loaded = resolve(world, method, {**changes, "steps": STEPS, "seed": seed})
+    made, hyper = program(loaded, config), hyper_of(config)
+    state = made.chunk(made.init(jnp.int32(seed), hyper), hyper, jnp.int32(config.iterations))
+    found = int(made.evaluate(state, hyper).n_effective)
+    jax.clear_caches()
+    return found
+
+
+class Store:
+    """name -> row -> seed -> skills, on the disk."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, dict[str, dict[str, int]]] = {}
+        if STORED.exists():
+            self.found = json.loads(STORED.read_text(encoding="utf-8"))
+        os.environ["PJRT_NPROC"] = "1"
+        context = multiprocessing.get_context("spawn")
+        self.pool = ProcessPoolExecutor(os.cpu_count(), context, max_tasks_per_child=40)
+
+    def ask(self, readings: Mapping[str, Reading], seeds: Iterable[int]) -> None:
+        """Compute what is missing."""
+        asked: dict[Future[int], tuple[str, str, str]] = {}
+        for name, reading in readings.items():
+            for row, (method, *_) in ROWS.items():
+                for seed in seeds:
+                    if str(seed) not in self.found.get(name, {}).get(row, {}):
+                        future = self.pool.submit(skills, method, options(reading, row), seed)
+                        asked[future] = name, row, str(seed)
+        for future in asked:
+            name, row, seed_ = asked[future]
+            self.found.setdefault(name, {}).setdefault(row, {})[seed_] = future.result()
+            if row == [*ROWS][-1]:
+                self.write()
+                print(
+                    f"{gap(self.found[name]):6.2f}  {name}  {shown(self.found[name])}", flush=True
+                )
+
+    def write(self) -> None:
+        lines = [f" {json.dumps(name)}: {json.dumps(rows)}" for name, rows in self.found.items()]
+        text = "{\n" + ",\n".join(lines) + "\n}\n"
+        STORED.with_suffix(".new").write_text(text)
+        STORED.with_suffix(".new").replace(STORED)
+
+
+def means(rows: Mapping[str, Mapping[str, int]], seeds: Iterable[str] | None = None) -> list[float]:
+    kept = None if seeds is None else set(seeds)
+    return [fmean(n for s, n in rows[row].items() if kept is None or s in kept) for row in ROWS]
+
+
+def gap(rows: Mapping[str, Mapping[str, int]], seeds: Iterable[str] | None = None) -> float:
+    """Mean distance to the paper's rows."""
+    paper = [mean for _, mean, _ in ROWS.values()]
+    return fmean(abs(a - b) for a, b in zip(means(rows, seeds), paper, strict=True))
+
+
+def shown(rows: Mapping[str, Mapping[str, int]]) -> str:
+    return " ".join(f"{mean:.0f}" for mean in means(rows))
+
+
+def search(store: Store, start: Reading) -> Reading:
+    """From ``start``, the best single change at a time."""
+    here = start
+    store.ask({name_of(here): here}, [0])
+    while True:
+        around = {name_of(r): r for r in neighbours(here)}
+        store.ask(around, [0])
+        best = min(around, key=lambda name: gap(store.found[name], ["0"]))
+        if gap(store.found[best], ["0"]) >= gap(store.found[name_of(here)], ["0"]):
+            return here
+        here = around[best]
+        print(f"--> {best}", flush=True)
+
+
+def reading_of(name: str) -> Reading:
+    """The reading that `name_of` calls so."""
+    if name == "ours":
+        return {}
+    return dict(part.split(": ", 1) for part in name.split("; "))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("search", "best", "seeds"))
+    parser.add_argument("rest", nargs="*")
+    parser.add_argument("--top", type=int, default=12)
+    parser.add_argument("--from", dest="start", help="a reading to start from, as it is printed")
+    arguments = parser.parse_args()
+    store = Store()
+    if arguments.what == "search":
+        search(store, reading_of(arguments.start) if arguments.start else START)
+    elif arguments.what == "best":
+        names = sorted(store.found, key=lambda name: gap(store.found[name], ["0"]))
+        store.ask({name: reading_of(name) for name in names[: arguments.top]}, range(4))
+    else:
+        name, *seeds = arguments.rest
+        store.ask({READINGS[name].searched: reading_of(READINGS[name].searched)}, map(int, seeds))
+
+
+if __name__ == "__main__":
+    main()
