@@ -55,9 +55,12 @@ def parts(method: str) -> dict[str, float]:
             rows, pull = of.read(params, None)
             return rows, pull(probe)
 
+        def moved(fitted: Any, of: Any = of) -> Any:
+            return adam.step(of, fitted, fitted.params, jnp.float32(1e-4))
+
         found[f"{name}: forward"] = best(lambda x, of=of: of.read(x, None)[0], one.params)
         found[f"{name}: forward and backward"] = best(both, one.params, probe)
-        found[f"{name}: Adam"] = best(lambda f: adam.step(f, f.params, jnp.float32(1e-4)), one)
+        found[f"{name}: Adam"] = best(moved, one)
     return found
 
 

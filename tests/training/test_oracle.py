@@ -291,23 +291,23 @@ def test_one_skill_for_all_episodes_before_an_update_and_another_for_the_next():
     assert len({tuple(row) for row in np.asarray(drawn[0].choice).tolist()}) > 1
 
 
-def test_a_bias_starts_within_the_bounds_of_its_table():
-    config, _ = resolve(WORLD, "apart", {**BASE, "network": "table+bias", "init_logits": 0.7})
-    state = initial(learner_over(WORLD, config, True))(0, hyper_of(config))
-    learnt = state.learnt
-    for terms, bound in ((learnt.q.params, 0.3), (learnt.discriminator.params, 0.7)):
-        assert [term.shape[0] for term in terms] == [WORLD.n_states, 1]
-        assert all(bound / 2 < np.abs(term).max() <= bound for term in terms)
-
-
-def terms_of(params, shape):
-    """The arrays whose sum are the rows of ``params``, from any form of them."""
-    if isinstance(params, tuple) and not hasattr(params, "last"):
-        return [np.asarray(term) for term in params]
-    if not hasattr(params, "last"):
-        return [np.asarray(params)]
-    parts = [params.last] if params.bias is None else [params.last, params.bias]
-    return [np.asarray(part).reshape(-1, *shape) for part in parts]
+def terms_of(params, network, shape):
+    """Arrays whose sum are the rows of ``params``; how they share it does not matter to Adam."""
+    if hasattr(params, "last"):
+        parts = [params.last] if params.bias is None else [params.last, params.bias]
+        return [np.asarray(part).reshape(-1, *shape) for part in parts]
+    rows = np.asarray(params, np.float64)
+    if "additive" in network:
+        by_state, by_skill = rows[:, :, :1], rows[:1] - rows[:1, :, :1]
+        np.testing.assert_allclose(by_state + by_skill, rows, atol=1e-6)
+        parts = [by_state, by_skill]
+    else:
+        parts = [rows]
+    if "bias" in network:
+        parts.append(
+            np.zeros((1, shape[0], 1) if "joint" in network or len(parts) > 1 else (1, *shape))
+        )
+    return parts
 
 
 def check_updates(case, world, network, states, n):
@@ -366,11 +366,12 @@ def check_updates(case, world, network, states, n):
         rounds = jax.jit(iterate_with(world, config, learner))
         iterate = lambda state: rounds(state, hyper)  # noqa: E731
     fade = 0.99 if world is not SLIPPERY else 0.999
-    q_terms = terms_of(state.learnt.q.params, (5, config.skills))
+    named = config.network.split("/")
+    q_terms = terms_of(state.learnt.q.params, named[0], (5, config.skills))
     logits_terms = [logits_of(state.learnt)]
     if p.discriminator.learned:
         shape = p.discriminator.shape(config.skills)
-        logits_terms = terms_of(state.learnt.discriminator.params, shape)
+        logits_terms = terms_of(state.learnt.discriminator.params, named[-1], shape)
     slow = Oracle(config, q_terms, logits_terms, fade)
     ring = memory.init()  # a sweep keeps no ring of its own
     for _ in range(n):

@@ -8,7 +8,7 @@ import jax
 import optax
 
 from apart._types import Array
-from apart.learner.approximators import Params
+from apart.learner.approximators import Approximator, Params
 
 _ADAM = optax.scale_by_adam()
 
@@ -20,13 +20,13 @@ class Fitted(NamedTuple):
     optimiser: Any
 
 
-def fit(params: Params) -> Fitted:
+def fit(form: Approximator, params: Params) -> Fitted:
     """``params`` with a fresh Adam (dense: every element moves at every step)."""
-    return Fitted(params, _ADAM.init(params))
+    return Fitted(params, _ADAM.init(form.slots(params)))
 
 
-def step(fitted: Fitted, gradient: Params, learning_rate: Array) -> Fitted:
+def step(form: Approximator, fitted: Fitted, gradient: Params, learning_rate: Array) -> Fitted:
     """One Adam step against ``gradient``."""
     change, adam = _ADAM.update(gradient, fitted.optimiser)
-    params = jax.tree.map(lambda p, c: p - learning_rate * c, fitted.params, change)
-    return Fitted(params, adam)
+    change = jax.tree.map(lambda c: learning_rate * c, change)
+    return Fitted(form.moved(fitted.params, change), adam)

@@ -37,6 +37,10 @@ _MOST_UNITS: Final = 1_000_000
 _MOST_KERNEL: Final = 99
 
 
+def _less(params: Params, change: Params) -> Params:
+    return jax.tree.map(jnp.subtract, params, change)
+
+
 class Approximator(NamedTuple):
     """How rows of numbers, one per observation, are parametrised."""
 
@@ -44,6 +48,8 @@ class Approximator(NamedTuple):
     read: Callable[[Params, Obs | None], tuple[Array, Pullback]]
     # (parameters, observations [n, ...] or None for all states) -> rows [n, *shape], pullback
     scaled: Callable[[Params, Array], Params]  # parameters whose rows are a factor times as large
+    slots: Callable[[Params], Params] = lambda params: params  # what gradients look like
+    moved: Callable[[Params, Params], Params] = _less  # (parameters, change) -> those after it
 
 
 class Layer(NamedTuple):
@@ -156,6 +162,9 @@ def table(n_states: int, shape: Shape) -> Approximator:
 def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
     """The sum of tables, each uniform in +- scale at the start.
 
+    The parameters are the sum alone: a step changes it by the sum of what each table would change,
+    so that it is read as fast as one table. Only the optimiser knows the parts.
+
     Args:
         n_states: number of states.
         shape: of a row; [A, K] where a term tells actions from skills.
@@ -167,28 +176,35 @@ def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
         row = shape if alike else (shape[0] * term.action or 1, shape[1] * term.skill or 1)
         return (n_states if term.state else 1, *row)
 
-    def init(key: Key, scale: Array) -> tuple[Array, ...]:
-        keys = jax.random.split(key, len(terms))
-        return tuple(
-            jax.random.uniform(k, size(term), minval=-scale, maxval=scale)
-            for k, term in zip(keys, terms, strict=True)
+    sizes = [size(term) for term in terms]
+
+    def init(key: Key, scale: Array) -> Array:
+        drawn = [
+            jax.random.uniform(k, one, minval=-scale, maxval=scale)
+            for k, one in zip(jax.random.split(key, len(terms)), sizes, strict=True)
+        ]
+        return reduce(jnp.add, drawn)
+
+    def read(params: Array, states: Obs | None) -> tuple[Array, Pullback]:
+        def parts(gradient: Array) -> tuple[Array, ...]:
+            return tuple(
+                gradient.sum([a for a, n in enumerate(one) if n < gradient.shape[a]], keepdims=True)
+                for one in sizes
+            )
+
+        if states is None:
+            return params, parts
+        return params[states], lambda gradient: parts(
+            jnp.zeros_like(params).at[states].add(gradient)
         )
 
-    def read(params: tuple[Array, ...], states: Obs | None) -> tuple[Array, Pullback]:
-        def rows(parts: tuple[Array, ...]) -> Array:
-            if states is not None:
-                nowhere = jnp.zeros_like(states)
-                at = [states if term.state else nowhere for term in terms]
-                parts = tuple(part[these] for part, these in zip(parts, at, strict=True))
-            return reduce(jnp.add, parts)
-
-        out, pull = jax.vjp(rows, params)
-        return out, lambda gradient: pull(gradient)[0]
-
-    def scaled(params: tuple[Array, ...], factor: Array) -> tuple[Array, ...]:
-        return tuple(factor * part for part in params)
-
-    return Approximator(init, read, scaled)
+    return Approximator(
+        init,
+        read,
+        scaled=lambda params, factor: factor * params,
+        slots=lambda params: tuple(jnp.zeros(one) for one in sizes),
+        moved=lambda params, change: params - reduce(jnp.add, change),
+    )
 
 
 def network(
@@ -299,8 +315,7 @@ def _cnn(form: Form, sight: Sight, shape: Shape) -> Approximator:
 
 
 def _states_size(form: Form, sight: Sight, shape: Shape) -> Size:
-    copies = 1 if form.is_table else 2  # a sum is there beside its parts
-    return Size(copies * (sight.n_states or 0) * math.prod(shape), 0)
+    return Size((sight.n_states or 0) * math.prod(shape), 0)
 
 
 def _dense_size(form: Form, sight: Sight, shape: Shape) -> Size:

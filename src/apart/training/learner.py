@@ -162,7 +162,7 @@ def discriminator_step(
     logits, pull = p.logits.read(fitted.params, obs)
     beta = hyper.inverse_temperature if p.discriminator.beta_in_loss else jnp.float32(1.0)
     gradient = jax.vmap(learned.gradient, (0, 0, None))(logits, weights, beta)
-    moved = adam.step(fitted, pull(gradient), rate)
+    moved = adam.step(p.logits, fitted, pull(gradient), rate)
     return moved._replace(params=p.logits.scaled(moved.params, 1.0 - hyper.fading))
 
 
@@ -222,13 +222,13 @@ def assemble(
         q = p.q.init(key_q, hyper.init_q)
         discriminator: Fitted | Counts
         if p.discriminator.learned:
-            discriminator = adam.fit(p.logits.init(key_logits, hyper.init_logits))
+            discriminator = adam.fit(p.logits, p.logits.init(key_logits, hyper.init_logits))
         else:
             assert counted is not None
             discriminator = counts.init(counted, c.skills)
         return Learnt(
             discriminator=discriminator,
-            q=adam.fit(q) if p.rule.adam else Fitted(q, None),
+            q=adam.fit(p.q, q) if p.rule.adam else Fitted(q, None),
             target_q=jax.tree.map(jnp.copy, q) if c.target_period else None,
             average_q=jax.tree.map(jnp.copy, q) if c.average_rate else None,
             replay=replay.init() if replay else None,

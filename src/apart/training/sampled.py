@@ -52,7 +52,7 @@ def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
         taught = did[:, :, None] * jax.nn.one_hot(batch.skill, p.config.skills)[:, None]
     size = jnp.maximum(drawn.taken.sum(), 1.0)
     gradient = q_learning.gradient(q, taught, taught * target[:, None], size)
-    return adam.step(learnt.q, pull(gradient), hyper.learning_rate)
+    return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
 
 
 def _discriminator(

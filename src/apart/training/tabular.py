@@ -125,7 +125,7 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
         taught, target, size = _for_own_skill(t, drawn, logits, value, hyper)
     if rule.adam:
         gradient = q_learning.gradient(q, taught, target, size)
-        return adam.step(learnt.q, pull(gradient), hyper.learning_rate)
+        return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
     return Fitted(q_learning.plain_step(q, taught, target, hyper.learning_rate), None)
 
 
@@ -180,7 +180,7 @@ def _rows_step(t: Table, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted
     taught = _histogram(cell, drawn.taken, (n_cells,)).reshape(*q.shape[:2], 1)
     summed = jnp.zeros((n_cells, p.config.skills)).at[cell].add(target).reshape(q.shape)
     gradient = q_learning.gradient(q, taught, summed, jnp.float32(p.config.batch))
-    return adam.step(learnt.q, pull(gradient), hyper.learning_rate)
+    return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
 
 
 def _block_step(t: Table, learnt: Learnt, hyper: Hyper) -> Array:
