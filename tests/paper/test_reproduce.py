@@ -13,7 +13,8 @@ import pytest
 from apart import paper
 from apart._errors import RunInterrupted, UserError
 from apart.cli import main
-from apart.paper import _records, _reproduce, _runs
+from apart.methods import READINGS
+from apart.paper import _budget, _records, _reproduce, _runs
 from apart.paper._board import Board
 from apart.paper._spec import Condition, Experiment
 from apart.running import pool
@@ -69,7 +70,7 @@ def test_what_is_missing_is_trained(trained):
 def test_what_is_done_is_not_trained_again(tiny):
     first = (tiny / "tiny.json").read_bytes()
 
-    def refuses(commands, watch):
+    def refuses(commands, watch, until):
         raise AssertionError(commands)
 
     pictures = _reproduce.reproduce(["tiny"], tiny, engine=refuses, **SMALL)
@@ -96,7 +97,7 @@ def test_an_unfinished_run_is_made_again(tiny):
     (broken / run_folder.SUMMARY).unlink()
     asked = []
 
-    def notes(commands, watch):
+    def notes(commands, watch, until):
         asked.extend(commands)
         return {broken: pool.Failure(2, "apart: no luck")}
 
@@ -108,7 +109,7 @@ def test_an_unfinished_run_is_made_again(tiny):
 def test_a_stopped_reproduction_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(_reproduce, "experiment", lambda name: TINY)
 
-    def stops(commands, watch):
+    def stops(commands, watch, until):
         raise RunInterrupted("stopped", 15)
 
     with pytest.raises(RunInterrupted, match="stopped; the same command goes on") as stop:
@@ -124,7 +125,7 @@ def test_an_experiment_is_shown_when_its_last_run_ends(tiny, tmp_path, monkeypat
     finished = job_of("b", tiny).folder
     said, shown = [], []
 
-    def one_by_one(commands, watch):
+    def one_by_one(commands, watch, until):
         shown.append([n for n in specs for text in said if text.startswith(f"\n{n}:")])
         for folder in commands:  # any finished run will do
             shutil.copytree(finished, folder, dirs_exist_ok=True)
@@ -183,9 +184,62 @@ def test_the_board_counts_shared_and_earlier_runs():
     assert "last: a: 3 of 5" in board.table().caption
 
 
+def test_another_reading_shares_runs_and_has_results_of_its_own(tiny):
+    said = []
+    _reproduce.reproduce(["tiny"], tiny, reading="published", say=said.append, **SMALL)
+    here, there = (_records.read(_records.place(tiny, r) / "tiny.json", TINY) for r in READINGS)
+    assert (here.reading, there.reading) == ("ours", "published")
+    assert "published reading" in "\n".join(said)
+    config = _runs.planned(TINY, tiny, **SMALL, reading="published")["a"][0].config
+    assert (config.one_skill, config.context) == (True, "current")
+    with pytest.raises(UserError, match="make it again: apart reproduce tiny --reading published"):
+        _records.read(tiny / "published" / "tiny.json", dataclasses.replace(TINY, conditions=[]))
+
+
+def test_a_budget_chooses_what_fits_and_says_what_it_leaves_out():
+    long = Experiment("l", "nowhere", [Condition("a", "diayn")], paper_steps=150_000_000)
+    specs = {"short": TINY, "long": long}
+
+    def cost(sizes):
+        return {name: size.seeds * size.steps / 1e6 for name, size in sizes.items()}
+
+    whole = _budget.fit(specs, "published", 1000, cost)
+    assert whole.sizes == {"short": (4, 5_000_000), "long": (4, 150_000_000)}
+    assert not whole.words
+    less = _budget.fit(specs, "published", 60, cost)
+    assert less.sizes == {"short": (4, 5_000_000), "long": (4, 10_000_000)}
+    assert less.words == [
+        "long: 10M of 150M steps (whole: apart reproduce long --reading published)"
+    ]
+    two = _budget.fit(specs, "ours", 21, cost)
+    assert two.sizes == {"short": (2, 5_000_000), "long": (2, 5_000_000)}
+    assert two.words[0] == "short: 2 of 4 seeds (whole: apart reproduce short)"
+    assert _budget.fit(specs, "ours", 0.15, cost).sizes == {"long": (2, 50_000)}
+    assert "does not fit at any length" in _budget.fit(specs, "ours", 0.15, cost).words[0]
+    assert _budget.fit(specs, "ours", 1e-9, cost).sizes == {}
+
+
+def test_when_time_is_up_runs_save_their_state_and_the_same_command_goes_on(tmp_path, monkeypatch):
+    spec = Experiment("t", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")], seeds=1)
+    monkeypatch.setattr(_reproduce, "experiment", lambda name: spec)
+    monkeypatch.setattr(_reproduce, "_costs", lambda plans: dict.fromkeys(plans, 0.0))
+    said = []
+    pictures = _reproduce.reproduce(["t"], tmp_path, budget=12.0, say=said.append)
+    jobs = [job for group in _runs.planned(spec, tmp_path, 1, spec.steps).values() for job in group]
+    done = sum(job.done for job in jobs)
+    if done < len(jobs):  # five million steps take longer than that on all but the fastest
+        assert not pictures
+        assert said[-1] == f"not made in time: t ({done} of 2 runs); the same goes on"
+        assert any((job.folder / run_folder.CHECKPOINTS).exists() for job in jobs)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["reproduce", "latents", "--budget", "30"], "--budget: '30' has no unit"),
+        (["reproduce", "latents", "--budget", "xh"], "--budget: 'x' is not a number"),
+        (["reproduce", "latents", "--budget", "1h", "--seeds", "2"], "--budget chooses --seeds"),
+        (["reproduce", "latents", "--reading", "publishd"], "did you mean 'published'"),
         (["reproduce"], "name an experiment or --all"),
         (["reproduce", "reward_tabel"], "did you mean 'reward_table'"),
         (["reproduce", "latents", "--all"], "--all or ids (latents), not both"),

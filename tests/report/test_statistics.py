@@ -1,72 +1,79 @@
-"""Interquartile mean and bootstrap against slow, obvious versions."""
+"""Intervals: against tables and by simulation, with as few seeds as the ledger has."""
 
 from __future__ import annotations
 
-import itertools
-import random
-import statistics as slow
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from apart.report import statistics
 
-scores = st.lists(st.floats(-100, 100), min_size=1, max_size=12)
+SEEDS, DRAWS = 4, 1500
 
 
-def slow_interquartile_mean(values):
-    """Every score four times: then the middle half are whole numbers of scores."""
-    ordered = sorted(v for v in values for _ in range(4))
-    n = len(values)
-    return slow.fmean(ordered[n : 3 * n])
+@pytest.mark.parametrize(
+    ("freedom", "expected"),
+    [(1, 12.706), (2, 4.303), (3, 3.182), (6, 2.447), (30, 2.042), (100, 1.984)],
+)
+def test_the_quantiles_are_those_of_the_tables(freedom, expected):
+    assert statistics.student(freedom) == pytest.approx(expected, abs=6e-4)
+    assert statistics.student(freedom, 0.5) == pytest.approx(0, abs=1e-6)
 
 
-@given(scores)
-def test_the_interquartile_mean_equals_the_slow_one(values):
-    expected = slow_interquartile_mean(values)
-    np.testing.assert_allclose(statistics.interquartile_mean(values), expected, atol=1e-9)
+def test_the_quantile_falls_between_whole_degrees_of_freedom():
+    found = [statistics.student(freedom) for freedom in (2, 2.3, 2.9, 3)]
+    assert found == sorted(found, reverse=True)
 
 
-@given(scores)
-def test_an_interval_holds_between_the_extremes_and_is_repeatable(values):
-    found = statistics.interval([values])
-    assert min(values) - 1e-9 <= found.low <= found.high <= max(values) + 1e-9
-    assert found == statistics.interval([values])
+def covered(intervals, truth):
+    return np.mean([found.low <= truth <= found.high for found in intervals])
 
 
-def test_the_stratified_interval_equals_a_slow_one():
-    """Tasks of different level: seeds are drawn within a task, never across."""
-    strata = [[1.0, 2.0, 4.0, 8.0], [50.0, 60.0, 55.0], [90.0, 99.0, 91.0, 95.0]]
-    rng = random.Random(1)
-    draws = sorted(
-        slow_interquartile_mean([rng.choice(task) for task in strata for _ in task])
-        for _ in range(20_000)
-    )
-    found = statistics.interval(strata)
-    assert abs(found.low - draws[500]) < 1.5
-    assert abs(found.high - draws[19_500]) < 1.5
-    every = slow_interquartile_mean([x for task in strata for x in task])
-    assert found.estimate == pytest.approx(every)
+def test_the_interval_of_a_mean_covers_it_in_95_percent_and_a_bootstrap_would_not():
+    rng = np.random.default_rng(0)
+    samples = rng.normal(60.0, 3.0, (DRAWS, SEEDS))
+    assert covered(map(statistics.mean, samples), 60.0) == pytest.approx(0.95, abs=0.015)
+    drawn = samples[:, rng.integers(0, SEEDS, (400, SEEDS))].mean(2)
+    bounds = np.quantile(drawn, [0.025, 0.975], axis=1)
+    assert np.mean((bounds[0] <= 60.0) & (bounds[1] >= 60.0)) < 0.85
 
 
-def test_mean_and_difference_equal_slow_ones():
-    """All draws of three and of two seeds, one by one."""
-    one, other = [10.0, 11.0, 15.0], [1.0, 4.0]
-    means = [slow.fmean(draw) for draw in itertools.product(one, repeat=3)]
-    rests = [slow.fmean(draw) for draw in itertools.product(other, repeat=2)]
-    gaps = [a - b for a in means for b in rests]
-    for found, draws, estimate in (
-        (statistics.mean(one), means, 12.0),
-        (statistics.difference(one, other), gaps, 9.5),
-    ):
-        low, high = np.quantile(draws, [0.025, 0.975], method="inverted_cdf")
-        np.testing.assert_allclose(found, (estimate, low, high), atol=0.4)
+def test_so_it_does_for_counts_of_skills():
+    """Whole numbers with a ceiling, as the ledger has them."""
+    rng = np.random.default_rng(1)
+
+    def drawn(n):
+        return np.minimum(np.rint(rng.normal(82.0, 2.0, n)), 85.0)
+
+    truth = drawn(400_000).mean()
+    found = [statistics.mean(drawn(SEEDS)) for _ in range(DRAWS)]
+    assert covered(found, truth) == pytest.approx(0.95, abs=0.025)
 
 
-def test_the_difference_of_means():
-    found = statistics.difference([10, 11, 12], [1, 2, 3])
-    assert found.estimate == pytest.approx(9)
-    assert 7 <= found.low < 9 < found.high <= 11
-    assert statistics.mean([5.0]) == pytest.approx((5.0, 5.0, 5.0))
+@pytest.mark.parametrize(("spread", "n"), [(1.0, 4), (5.0, 4), (0.2, 3)])
+def test_the_interval_of_a_difference_covers_it_also_where_spreads_differ(spread, n):
+    rng = np.random.default_rng(2)
+    found = [
+        statistics.difference(rng.normal(70.0, 1.0, SEEDS), rng.normal(50.0, spread, n))
+        for _ in range(DRAWS)
+    ]
+    assert covered(found, 20.0) == pytest.approx(0.95, abs=0.02)
+
+
+def test_by_hand():
+    found = statistics.difference([10, 11, 12], [1, 2, 3])  # both errors are 1 / sqrt(3)
+    half = 2.776 * (2 / 3) ** 0.5
+    np.testing.assert_allclose(found, (9.0, 9.0 - half, 9.0 + half), atol=1e-3)
+    np.testing.assert_allclose(statistics.mean([1, 2, 3]), (2.0, 2 - 2.484, 2 + 2.484), atol=1e-3)
+
+
+def test_seeds_that_agree_and_a_single_seed():
+    assert statistics.mean([5.0]) == (5.0, 5.0, 5.0)
+    assert statistics.mean([85, 85, 85]) == (85.0, 85.0, 85.0)
+    found = statistics.difference([85, 85, 85, 85], [80, 82, 81, 81])
+    np.testing.assert_allclose(found, (4.0, 4 - 1.299, 4 + 1.299), atol=1e-3)
+    assert statistics.difference([85.0], [80.0]) == (5.0, 5.0, 5.0)
+
+
+def test_the_median_of_what_may_be_infinite():
+    assert statistics.median([1.0, float("inf"), 2.0]) == 2.0
+    assert np.isnan(statistics.median([]))

@@ -8,6 +8,8 @@ from pathlib import Path
 from apart import paper
 from apart._errors import UserError, unknown
 from apart.cli import words
+from apart.methods import READINGS
+from apart.settings import OURS
 
 HELP = "tables and figures of the paper, beside its own values"
 
@@ -18,7 +20,19 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     parser.add_argument("--all", action="store_true", help="all of them")
     parser.add_argument("--seeds", metavar="N", help="seeds per condition (default: 4, pixels 2)")
     parser.add_argument(
-        "--steps", help="environment steps (default: the experiment's, 5M or 20M, pixels 104k)"
+        "--steps",
+        help="environment steps (default: the experiment's; with --reading published the paper's)",
+    )
+    parser.add_argument(
+        "--reading",
+        metavar="NAME",
+        default=OURS,
+        help=f"how the paper's open points are read: {', '.join(READINGS)} (default {OURS})",
+    )
+    parser.add_argument(
+        "--budget",
+        metavar="TIME",
+        help="what it may take (30m, 8h): chooses seeds and steps that fit, and ends in time",
     )
     parser.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
     parser.add_argument("--engine", default="local", help="local or ray (default local)")
@@ -35,6 +49,8 @@ def run(parsed: argparse.Namespace) -> int:
     ids = paper.names() if parsed.all else parsed.ids
     if not ids:
         raise UserError(f"name an experiment or --all: {', '.join(paper.names())}")
+    if parsed.budget is not None and (parsed.seeds or parsed.steps):
+        raise UserError("--budget chooses --seeds and --steps; leave them out")
     if parsed.engine not in ENGINES:
         raise unknown("engine", parsed.engine, ENGINES)
     reproduce(
@@ -42,6 +58,8 @@ def run(parsed: argparse.Namespace) -> int:
         words.out(parsed) or Path("runs") / "reproduce",
         seeds=None if parsed.seeds is None else words.count("--seeds", parsed.seeds, 1_000_000),
         steps=words.steps(parsed),
+        reading=parsed.reading,
+        budget=None if parsed.budget is None else words.seconds("--budget", parsed.budget),
         engine=ENGINES[parsed.engine],
     )
     return 0

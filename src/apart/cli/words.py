@@ -36,6 +36,20 @@ def steps(parsed: argparse.Namespace) -> int | None:
     return value
 
 
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+def seconds(name: str, text: str) -> float:
+    """The time in ``text``: 90s, 30m, 8h."""
+    plain, unit = text.strip()[:-1], text.strip()[-1:]
+    if unit not in _UNITS:
+        raise UserError(f"{name}: '{text}' has no unit (such as 90s, 30m or 8h)")
+    value = number(name, plain, whole=False) * _UNITS[unit]
+    if not 1 <= value <= 3.2e7:
+        raise UserError(f"{name}: '{text}' is outside 1s to 370d")
+    return value
+
+
 def out(parsed: argparse.Namespace) -> Path | None:
     """What ``--out`` says, if anything."""
     return None if parsed.out is None else path("--out", parsed.out)

@@ -25,14 +25,15 @@ def judged(ours: str, holds: object, rule: str) -> Finding:
 
 
 def spread(scores: Sequence[float]) -> str:
-    """``83.5 [82.8, 84.2] (4 seeds)``: the mean and its 95 % bootstrap interval."""
+    """``83.5 [82.0, 85.0]``: the mean and its 95 % interval, which one seed does not have."""
     mean = statistics.mean(scores)
-    seeds = f"{len(scores)} seed{'s' if len(scores) > 1 else ''}"
-    return f"{mean.estimate:.1f} [{mean.low:.1f}, {mean.high:.1f}] ({seeds})"
+    if len(scores) == 1:
+        return f"{mean.estimate:.1f} (1 seed)"
+    return f"{mean.estimate:.1f} [{mean.low:.1f}, {mean.high:.1f}]"
 
 
 def value(label: str, paper: float, std: float, own: bool = False) -> Check:
-    """Our mean is the paper's when it is within two of its deviations, or within 2 skills.
+    """Our mean is the paper's: its interval meets two of the paper's deviations, or 2 skills.
 
     Where it is higher, that is better if the method is the paper's ``own``; an ablation or a
     baseline that does not fall behind as it should is not reproduced.
@@ -40,10 +41,12 @@ def value(label: str, paper: float, std: float, own: bool = False) -> Check:
 
     def check(results: Results) -> Finding:
         scores = results.final(label)
-        gap = statistics.mean(scores).estimate - paper
+        gap = statistics.difference(scores, [paper])
         near = max(2.0 * std, 2.0)
-        found = judged(spread(scores), abs(gap) <= near, f"within {near:g} skills ({gap:+.1f})")
-        return found._replace(verdict=BETTER) if own and gap > near else found
+        meets = gap.low <= near and gap.high >= -near
+        rule = f"the interval comes within {near:g} skills ({gap.estimate:+.1f})"
+        found = judged(spread(scores), meets, rule)
+        return found._replace(verdict=BETTER) if own and gap.low > near else found
 
     return check
 
@@ -87,14 +90,22 @@ _WORDS: Final[Mapping[Callable[[float, float], bool], str]] = {
 
 
 def mean_is(label: str, compares: Callable[[float, float], bool], bound: float) -> Check:
-    """The mean beside ``bound``: ``mean_is("diayn", operator.lt, 60)``."""
+    """The mean with its interval beside ``bound``: ``mean_is("diayn", operator.lt, 60)``."""
 
     def check(results: Results) -> Finding:
-        scores = results.final(label)
-        holds = compares(statistics.mean(scores).estimate, bound)
-        return judged(spread(scores), holds, f"the mean is {_WORDS[compares]} {bound:g}")
+        return beside(results.final(label), compares, bound)
 
     return check
+
+
+def beside(
+    scores: Sequence[float], compares: Callable[[float, float], bool], bound: float, unit: str = ""
+) -> Finding:
+    """The whole interval of the mean is on the claimed side of ``bound``."""
+    found = statistics.mean(scores)
+    holds = compares(found.low, bound) and compares(found.high, bound)
+    rule = f"the interval is {_WORDS[compares]} {bound:g}{unit}"
+    return judged(f"{spread(scores)}{unit}", holds, rule)
 
 
 def reaches(label: str, n: int) -> Check:
@@ -147,8 +158,9 @@ class Row(NamedTuple):
     paper: str
     ours: str
     verdict: str
-    why: str
+    why: str  # the reason, or the rule that decided
     own: bool  # a question of ours
+    reason: str = ""  # what the claim says of such a verdict, if anything
 
 
 _ANSWERS = {REPRODUCED: "yes", MISSED: "no"}  # to questions of ours
@@ -159,16 +171,18 @@ def judge(spec: Experiment, results: Results) -> list[Row]:
     rows = []
     for claim in spec.claims:
         found = claim.check(results._replace(until=claim.at))
-        verdict, why = found.verdict, claim.why.get(found.verdict, found.why)
-        if results.steps < claim.at and verdict == claim.early:
+        reason = claim.why.get(found.verdict, "")
+        verdict, why = found.verdict, reason or found.why
+        enough = min(claim.at, claim.least or claim.at)
+        if results.steps < enough and verdict == claim.early:
             why += f", after {results.steps / 1e6:g}M steps already"
-        elif results.steps < claim.at:
+        elif results.steps < enough:
             verdict = f"not judged below {claim.at / 1e6:g}M steps"
-            why = claim.why.get(NOT_JUDGED, f"ours end at {results.steps / 1e6:g}M")
+            reason = claim.why.get(NOT_JUDGED, "")
+            why = reason or f"ours end at {results.steps / 1e6:g}M"
         if results.seeds < 2:
-            verdict, why = "not judged by one seed", "it has no interval"
-        paper = f"{claim.paper} (a question of ours)" if claim.ours else claim.paper
+            verdict, why, reason = "not judged by one seed", "it has no interval", ""
         if claim.ours:
             verdict = _ANSWERS.get(verdict, verdict)
-        rows.append(Row(claim.text, paper, found.ours, verdict, why, claim.ours))
+        rows.append(Row(claim.text, claim.paper, found.ours, verdict, why, claim.ours, reason))
     return rows

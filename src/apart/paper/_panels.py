@@ -25,7 +25,7 @@ def over_steps(
     names: Mapping[str, str] | None = None,
     walk: bool = False,
 ) -> None:
-    """Skills over steps: the interquartile mean over seeds and its interval, a line a label.
+    """Skills over steps: the mean over seeds and its 95 % interval, a line a label.
 
     Args:
         axis: where.
@@ -45,7 +45,7 @@ def over_steps(
         shortest = min(len(record.curve["env_steps"]) for record in records)
         x = np.asarray(records[0].curve["env_steps"][:shortest]) / 1e6
         columns = np.array([record.curve["n_effective"][:shortest] for record in records])
-        points[label] = x, [statistics.interval([list(scores)]) for scores in columns.T]
+        points[label] = x, [statistics.mean(scores) for scores in columns.T]
     draw.lines(axis, points, styles, names)
     axis.set_xlabel("environment steps, millions")
     axis.set_ylabel("skills found")

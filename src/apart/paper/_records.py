@@ -14,11 +14,19 @@ from apart._version import __version__
 from apart.paper._spec import DETAILS, SKILLS, Experiment, Record, Results
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.settings import OURS
 from apart.worlds.world import TableWorld, World
 
 _CURVE = ("env_steps", "n_effective")
 _MOST_ROWS = 80
-_MARKS = (1e6, 5e6, math.inf)  # environment steps that claims are about: these rows are kept
+_MARKS = (
+    1e6,
+    5e6,
+    20e6,
+    50e6,
+    100e6,
+    math.inf,
+)  # environment steps that claims are about: these rows are kept
 
 
 def thinned(rows: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
@@ -77,17 +85,30 @@ def _short(detail: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _settings(spec: Experiment) -> dict[str, Any]:
-    """What was trained under each label, as JSON gives it back."""
-    conditions = {c.label: dataclasses.asdict(c) for c in spec.conditions}
-    settings: dict[str, Any] = json.loads(json.dumps(conditions))
-    return settings
+def place(folder: Path, reading: str) -> Path:
+    """Where the results of a reading are."""
+    return folder if reading == OURS else folder / reading
+
+
+def _settings(spec: Experiment, reading: str) -> dict[str, Any]:
+    """What is trained under each label: the world and all that differs from the defaults."""
+    found = {}
+    for condition in spec.conditions:
+        trained = condition.resolved(reading)[0].differing()
+        trained.pop("steps", None)
+        found[condition.label] = {"world": condition.world, **trained}
+    return found
 
 
 def write(path: Path, results: Results, spec: Experiment) -> None:
     """The stored form: JSON, read back by `read`."""
     files.make_folder(path.parent)
-    head = {"apart": __version__, "steps": results.steps, "conditions": _settings(spec)}
+    head = {
+        "apart": __version__,
+        "reading": results.reading,
+        "steps": results.steps,
+        "conditions": _settings(spec, results.reading),
+    }
     parts = []
     for label, records in results.runs.items():
         lines = ",\n".join(
@@ -106,12 +127,13 @@ def read(path: Path, spec: Experiment) -> Results:
         UserError: they were trained with other settings than ``spec`` says.
     """
     stored = files.read_json(path)
-    wanted, had = _settings(spec), stored["conditions"]
+    reading = stored["reading"]
+    wanted, had = _settings(spec, reading), stored["conditions"]
     for label in {**wanted, **had}:
         if wanted.get(label) != had.get(label):
             raise UserError(
                 f"{path}: '{label}' is {had.get(label)} there, {wanted.get(label)} in the "
-                f"experiment; make it again: apart reproduce {path.stem}"
+                f"experiment; make it again: apart reproduce {path.stem} --reading {reading}"
             )
     runs = {label: [Record(**r) for r in records] for label, records in stored["runs"].items()}
-    return Results(runs, stored["steps"])
+    return Results(runs, stored["steps"], reading)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from apart._errors import UserError
-from apart.paper import _ledger, _panels, _records, _runs, experiment
+from apart._errors import UserError, unknown
+from apart.methods import READINGS
+from apart.paper import _budget, _ledger, _panels, _records, _runs, experiment
 from apart.paper._board import Say
-from apart.paper._spec import Experiment, Results
+from apart.paper._budget import Scale
+from apart.paper._spec import Experiment, Record, Results
 from apart.running import machine
 from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.settings import OURS
 
 __all__ = ["draw", "reproduce"]
+Plans = Mapping[str, Mapping[str, Sequence[_runs.Job]]]  # experiment -> condition -> jobs
 
 
 def reproduce(
@@ -24,24 +30,62 @@ def reproduce(
     *,
     seeds: int | None = None,
     steps: int | None = None,
+    reading: str = OURS,
+    budget: float | None = None,
     engine: Engine = ENGINES["local"],
     say: Say = lambda text: print(text, flush=True),
 ) -> dict[str, Path]:
     """Train what is missing; write ID.json and ID.png of an experiment as soon as it is complete.
 
+    Those of another reading than ours are in a folder of its name.
+
+    Args:
+        names: ids of experiments.
+        folder: where runs and results are.
+        seeds: per condition; the experiment's own unless said.
+        steps: of every run; the experiment's own unless said.
+        reading: of the paper.
+        budget: seconds that all of it may take: seeds and steps are chosen so that it fits, and
+            nothing is trained after.
+        engine: where runs are trained.
+        say: gets every line.
+
+    Returns:
+        The pictures, by experiment.
+
     Raises:
         UserError: an unknown id or a wrong option; nothing was trained.
         RunInterrupted: a signal; finished runs stay, calling again goes on.
     """
+    began = time.monotonic()
+    if reading not in READINGS:
+        raise unknown("reading", reading, READINGS)
     specs = {name: experiment(name) for name in names}
-    plans = {
-        name: _runs.planned(spec, folder, seeds or spec.seeds, steps or spec.steps)
+    for name in [name for name, spec in specs.items() if spec.only_ours and reading != OURS]:
+        say(f"{name} has options of its own; it is made in our reading only")
+        del specs[name]
+    sizes = {
+        name: Scale(seeds or spec.seeds, steps or spec.steps_in(reading))
         for name, spec in specs.items()
     }
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another --out")
     if not (folder / "runs").is_dir() and files.listing(folder):
         raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
+
+    def planned(sizes: Mapping[str, Scale]) -> Plans:
+        return {
+            name: _runs.planned(specs[name], folder, *size, reading) for name, size in sizes.items()
+        }
+
+    if budget is not None:
+        fits = _budget.fit(specs, reading, budget, lambda sizes: _costs(planned(sizes)))
+        sizes = dict(fits.sizes)
+        for words in fits.words:
+            say(f"left out of {duration(budget)}: {words}")
+        if not sizes:
+            raise UserError(f"--budget {duration(budget)}: nothing fits")
+    plans = planned(sizes)
     groups = {
         name: {job.folder: job for jobs in plan.values() for job in jobs}
         for name, plan in plans.items()
@@ -50,7 +94,7 @@ def reproduce(
     todo = [job for job in every.values() if not job.done]
     cost = sum(job.seconds for job in todo)
     say(
-        f"{names[0] if len(names) == 1 else f'{len(names)} experiments'}: {len(every)} runs, "
+        f"{names[0] if len(names) == 1 else f'{len(sizes)} experiments'}: {len(every)} runs, "
         f"{len(every) - len(todo)} done, {len(todo)} to do, about "
         f"{duration(cost / machine.cores())} on {machine.cores()} core{'s'[: machine.cores() > 1]}"
     )
@@ -59,37 +103,55 @@ def reproduce(
     def show() -> None:
         for name, group in groups.items():
             if name not in pictures and all(job.done for job in group.values()):
-                results = _collected(specs[name], plans[name], steps)
+                records = _collected(specs[name], plans[name])
+                results = Results(records, sizes[name].steps, reading)
                 pictures[name] = _show(name, specs[name], results, folder, say)
 
     show()
     if todo:
-        _runs.train(todo, groups, engine, say, show)
-    return {name: pictures[name] for name in plans}
+        until = math.inf if budget is None else began + budget
+        _runs.train(todo, groups, engine, say, show, until)
+    for name in plans.keys() - pictures.keys():
+        done = sum(job.done for job in groups[name].values())
+        say(f"not made in time: {name} ({done} of {len(groups[name])} runs); the same goes on")
+    return {name: pictures[name] for name in plans if name in pictures}
+
+
+def _costs(plans: Plans) -> dict[str, float]:
+    """Seconds of this machine by experiment, whatever is done already; shared runs count once."""
+    found: dict[str, float] = {}
+    counted: set[Path] = set()
+    for name, plan in plans.items():
+        jobs = {job.folder: job for group in plan.values() for job in group}
+        new = jobs.keys() - counted
+        counted |= new
+        found[name] = sum(jobs[folder].seconds for folder in new) / machine.cores()
+    return found
 
 
 def _collected(
-    spec: Experiment, plan: Mapping[str, Sequence[_runs.Job]], steps: int | None
-) -> Results:
-    records = {
+    spec: Experiment, plan: Mapping[str, Sequence[_runs.Job]]
+) -> dict[str, list[Record]]:
+    return {
         label: [
             _records.record_of(run_folder.load(job.folder), job.world, spec.keeps) for job in jobs
         ]
         for label, jobs in plan.items()
     }
-    return Results(records, steps or spec.steps)
 
 
 def _show(name: str, spec: Experiment, results: Results, folder: Path, say: Say) -> Path:
     """Write, draw and print what a complete experiment found; its picture."""
-    _records.write(folder / f"{name}.json", results, spec)
-    picture = draw(spec, results, folder / f"{name}.png")
+    where = _records.place(folder, results.reading)
+    _records.write(where / f"{name}.json", results, spec)
+    picture = draw(spec, results, where / f"{name}.png")
     say(f"\n{_ledger.table(name, spec, results)}\n{picture}")
     return picture
 
 
 def draw(spec: Experiment, results: Results, path: Path) -> Path:
     """The experiment's picture at ``path``."""
+    files.make_folder(path.parent)
     made = spec.draw(results) if spec.draw else _panels.variations(results, spec)
     files.write_picture(path, made)
     return path

@@ -6,6 +6,7 @@ Trains in processes of its own; no JAX here.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,19 +49,21 @@ class Job(NamedTuple):
         return 4.0 + c.iterations * c.updates_per_episode * per_update
 
 
-def job(condition: Condition, seed: int, steps: int, folder: Path) -> Job:
+def job(condition: Condition, seed: int, steps: int, folder: Path, reading: str) -> Job:
     """Where the run of ``condition`` is, or will be: named after all that decides its bits."""
-    options = {**condition.options, "steps": steps, "seed": seed}
-    config, world = settings.resolve(condition.world, condition.method, options)
+    config, world = condition.resolved(reading, steps=steps, seed=seed)
     fingerprint = dataclasses.replace(config, seed=0).fingerprint()[:10]
     name = f"{Path(world.name).stem}-{condition.method}-{steps}-{fingerprint}"
     return Job(folder / "runs" / name / f"seed-{seed}", condition, config, world)
 
 
-def planned(spec: Experiment, folder: Path, seeds: int, steps: int) -> dict[str, list[Job]]:
+def planned(
+    spec: Experiment, folder: Path, seeds: int, steps: int, reading: str = settings.OURS
+) -> dict[str, list[Job]]:
     """The jobs of an experiment by condition."""
     return {
-        c.label: [job(c, seed, steps, folder) for seed in range(seeds)] for c in spec.conditions
+        c.label: [job(c, seed, steps, folder, reading) for seed in range(seeds)]
+        for c in spec.conditions
     }
 
 
@@ -79,8 +82,12 @@ def train(
     engine: Engine,
     say: Say,
     ended: Callable[[], None] = lambda: None,
+    until: float = math.inf,
 ) -> None:
-    """Train ``todo``, the cheapest first; ``ended`` is called whenever one of them is done."""
+    """Train ``todo``, the cheapest first; ``ended`` is called whenever one of them is done.
+
+    When the clock (`time.monotonic`) says ``until``, what is under way saves its state and ends.
+    """
     jobs = {one.folder: one for one in sorted(todo, key=lambda one: one.seconds)}
     for one in jobs.values():
         if not (one.folder / run_folder.CONFIG).exists():
@@ -103,7 +110,7 @@ def train(
             ended()
 
         try:
-            failures = engine({folder: pool.command(folder) for folder in jobs}, watch)
+            failures = engine({folder: pool.command(folder) for folder in jobs}, watch, until)
         except RunInterrupted as stop:
             raise RunInterrupted(f"{stop}; the same command goes on", stop.signal_number) from None
     for path, failure in failures.items():

@@ -7,8 +7,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from apart.settings import OURS, resolve
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from apart._config import Config
+    from apart.worlds.world import World
 
 WORLDS: Final = ("four_rooms", "empty", "u_maze")
 NAMES: Final = {"apart": "APART", "diayn": "DIAYN", "vic": "VIC", "tuned_vic": "tuned VIC"}
@@ -25,6 +30,12 @@ class Condition:
     method: str
     world: str = "four_rooms"
     options: Mapping[str, Any] = field(default_factory=dict)
+    instead: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by reading
+
+    def resolved(self, reading: str, **numbers: int) -> tuple[Config, World]:
+        """What is trained under a reading, with ``steps`` and ``seed`` if given."""
+        options = self.instead.get(reading, self.options)
+        return resolve(self.world, self.method, {**options, **numbers}, reading=reading)
 
 
 def each(methods: Iterable[str], worlds: Iterable[str] = ("four_rooms",)) -> list[Condition]:
@@ -55,6 +66,7 @@ class Results(NamedTuple):
 
     runs: Mapping[str, Sequence[Record]]  # by the condition's label
     steps: int
+    reading: str = OURS
     until: float = math.inf  # a claim about 5M steps is judged there, however long the runs are
 
     @property
@@ -107,6 +119,7 @@ class Claim:
         check: results -> what we found.
         why: one sentence per verdict, as far as more can be said than the rule that decided it.
         at: environment steps that the claim is about.
+        least: shorter runs may stand for them from here on; 0: none may.
         early: the verdict that shorter runs can give already (a bound that was reached stays
             reached); any other is not judged before.
         ours: a question of ours; the paper gives no answer in words or numbers.
@@ -117,6 +130,7 @@ class Claim:
     check: Callable[[Results], Finding]
     why: Mapping[str, str] = field(default_factory=dict)
     at: int = 5_000_000
+    least: int = 0
     early: str = ""
     ours: bool = False
 
@@ -130,8 +144,10 @@ class Experiment:
         source: where in the paper.
         conditions: what is trained.
         claims: what the paper says about it.
-        steps: environment steps of the stored runs.
+        steps: environment steps of the stored runs in our reading.
+        paper_steps: of those in other readings: the paper's own budget; 0: as many as in ours.
         seeds: how many of them.
+        only_ours: it has options of its own for what a reading sets.
         keeps: what is stored of a run beside the number of skills over steps: other columns of
             metrics.csv, `DETAILS`, `SKILLS` (of the first seed).
         draw: results -> figure; unless said, skills over steps and at the end, a line a condition.
@@ -143,5 +159,11 @@ class Experiment:
     claims: Sequence[Claim] = ()
     draw: Callable[[Results], Figure] | None = None
     steps: int = 5_000_000
+    paper_steps: int = 0
     seeds: int = 4
     keeps: Collection[str] = ()
+    only_ours: bool = False
+
+    def steps_in(self, reading: str) -> int:
+        """Environment steps of its runs under a reading."""
+        return self.steps if reading == OURS else self.paper_steps or self.steps

@@ -158,13 +158,14 @@ LEARNING_RATES = Experiment(
 )
 
 LAYER = {"network": "table/mlp:2300"}
+WITH_BIAS = {"published": {"network": "table+bias/mlp:2300+bias"}}
 SECOND_LAYER = Experiment(
     "One-vs-all with a second layer of 2,300",
     SOURCE,
     [
-        Condition(f"{name}, {n} layer{'s' * (n == 'two')}", method, options=options)
+        Condition(f"{name}, {n} layer{'s' * (n == 'two')}", method, "four_rooms", *options)
         for name, method in (("OvA", "diayn"), ("OvA + ART", "ova_art"))
-        for n, options in (("one", {}), ("two", LAYER))
+        for n, options in (("one", ({}, {})), ("two", (LAYER, WITH_BIAS)))
     ],
     [
         Claim(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from apart.paper import _judge as rule
-from apart.paper._spec import CURVES, NAMES, SKILLS, Claim, Experiment, Results, each
+from apart.paper._spec import CURVES, LONG, NAMES, SKILLS, Claim, Experiment, Results, each
 from apart.report import draw, maps
 from apart.worlds import grid
 
@@ -55,6 +55,7 @@ EXPERIMENT = Experiment(
         Claim("a few skills overlap, as there are more latents than states", "always", overlaps),
     ],
     steps=CURVES,
+    paper_steps=LONG,
     keeps=[SKILLS],
 )
 EXPERIMENTS = {"every_skill": EXPERIMENT}

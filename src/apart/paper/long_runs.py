@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from operator import ge, le
+from operator import le
 
 import numpy as np
 
 from apart.paper import _judge as rule
 from apart.paper import _panels
-from apart.paper._spec import DETAILS, LONG, NAMES, Claim, Experiment, Results, each
+from apart.paper._spec import DETAILS, LONG, NAMES, Claim, Condition, Experiment, Results, each
 from apart.paper.accuracy_per_step import accuracies
 from apart.paper.states_reached import reached
-from apart.paper.tuned_vic import OPTIMISM
 from apart.report import draw
 from apart.worlds import grid
 
-METHODS = {m: NAMES[m] for m in ("diayn", "vic", "tuned_vic")}
-BASELINES = ("diayn", "vic")
+BASELINES = {m: NAMES[m] for m in ("diayn", "vic")}
+# Tuned VIC as a posterior, never negative: `tuned_readings` says why it is not the default.
+POSTERIOR = {"reward": "posterior", "discriminator": "one_vs_all"}
+OLD = ("four_rooms",)
+ALL = {"four_rooms": (85, ""), "empty": (100, ""), "u_maze": (72, ", but more than 50 for APART")}
 
 
 def picture(results: Results) -> draw.Figure:
-    """One panel."""
-    made = _panels.by_world(results, ("four_rooms",), METHODS)
-    walk = results.runs["vic four_rooms"][0].n_random_walk
-    draw.level(made.axes[0], walk, "random walk", ":", at=0.02)
+    """A panel per world: tuned VIC in both forms, the baselines where they were trained so long."""
+    made, axes = draw.figure(len(ALL))
+    styles = {**draw.STYLES, "posterior": draw.SERIES[0]}
+    names = {**BASELINES, "tuned_vic": NAMES["tuned_vic"], "posterior": "tuned VIC, posterior"}
+    for axis, world in zip(axes, ALL, strict=True):
+        runs = {m: results.runs[f"{m} {world}"] for m in names if f"{m} {world}" in results.runs}
+        _panels.over_steps(axis, world, runs, styles, names, walk=True)
     return made
 
 
@@ -52,13 +57,17 @@ def stays_home(label: str) -> rule.Check:
 
 EXPERIMENT = Experiment(
     title="One-vs-all over 150M steps",
-    source="figures of sections 4 and 5, four rooms",
-    conditions=each(METHODS),
+    source="figures of sections 4 and 5",
+    conditions=[
+        *each(BASELINES),
+        *each(["tuned_vic"], ALL),
+        *(Condition(f"posterior {w}", "tuned_vic", w, POSTERIOR) for w in OLD),
+    ],
     draw=picture,
     claims=[
         *(
             Claim(
-                f"skills that {METHODS[m]} finds in four_rooms",
+                f"skills that {BASELINES[m]} finds in four_rooms",
                 "30 at most (over 100M)",
                 rule.mean_is(f"{m} four_rooms", le, 30),
                 at=100_000_000,
@@ -68,7 +77,7 @@ EXPERIMENT = Experiment(
         ),
         *(
             Claim(
-                f"{METHODS[m]}'s discriminator is never right in more than 25 %",
+                f"{BASELINES[m]}'s discriminator is never right in more than 25 %",
                 "not above 25 % (no steps given)",
                 never_above(f"{m} four_rooms", 25),
                 at=LONG,
@@ -78,7 +87,7 @@ EXPERIMENT = Experiment(
         ),
         *(
             Claim(
-                f"{METHODS[m]} barely leaves the first of the four rooms (10 states, our bound)",
+                f"{BASELINES[m]} barely leaves the first of the four rooms (10 states, our bound)",
                 "barely (150M)",
                 stays_home(f"{m} four_rooms"),
                 {rule.MISSED: "its skills go some way into the next rooms"},
@@ -88,20 +97,25 @@ EXPERIMENT = Experiment(
             for m in BASELINES
         ),
         *(
-            Claim(text, paper, check, {rule.MISSED: OPTIMISM}, at=LONG, early=rule.REPRODUCED)
-            for text, paper, check in (
-                (
-                    "tuned VIC finds all skills in four_rooms",
-                    "all (150M)",
-                    rule.reaches("tuned_vic four_rooms", 85),
-                ),
-                (
-                    "tuned VIC ends like APART in four_rooms (within 10 of the 85 that APART "
-                    "finds)",
-                    "comparable (150M)",
-                    rule.mean_is("tuned_vic four_rooms", ge, 75),
-                ),
+            Claim(
+                f"tuned VIC finds all skills in {w}",
+                f"all (150M){words}",
+                rule.reaches(f"tuned_vic {w}", n),
+                at=LONG,
+                early=rule.REPRODUCED,
             )
+            for w, (n, words) in ALL.items()
+        ),
+        *(
+            Claim(
+                f"tuned VIC finds more with a reward in APART's range than with the posterior "
+                f"itself, in {w}",
+                "names both changes",
+                rule.more(f"tuned_vic {w}", f"posterior {w}"),
+                at=LONG,
+                ours=True,
+            )
+            for w in OLD
         ),
     ],
     steps=LONG,

@@ -44,5 +44,6 @@ EXPERIMENT = Experiment(
     ],
     steps=STEPS,
     seeds=2,
+    only_ours=True,
 )
 EXPERIMENTS = {"pixels": EXPERIMENT}

@@ -91,6 +91,7 @@ EXPERIMENT = Experiment(
         ),
     ],
     steps=CURVES,
+    paper_steps=LONG,
     keeps=[DETAILS],
 )
 EXPERIMENTS = {"states_reached": EXPERIMENT}

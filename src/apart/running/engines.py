@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -23,16 +25,18 @@ _PARTS = (
     run_folder.SKILLS,
     run_folder.SUMMARY,
 )
-# (commands by run folder, watcher) -> failures by run folder; see `pool.run`
+# (commands by run folder, watcher, when to stop) -> failures by run folder; see `pool.run`
 Engine: TypeAlias = Callable[
-    [Mapping[Path, list[str]], "pool.Watcher[Path]"], dict[Path, pool.Failure]
+    [Mapping[Path, list[str]], "pool.Watcher[Path]", float], dict[Path, pool.Failure]
 ]
 
 
 def on_ray(
-    commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
+    commands: Mapping[Path, list[str]], watch: pool.Watcher[Path], until: float = math.inf
 ) -> dict[Path, pool.Failure]:
     """The same runs as tasks of a Ray cluster; their folders come back as files.
+
+    Tasks that are under way when the clock says ``until`` are lost.
 
     Connects to the cluster that RAY_ADDRESS names, or starts one here. Machines need the same
     version of this package; they share no disk.
@@ -48,13 +52,13 @@ def on_ray(
     own: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
     ray.init(log_to_driver=False, **own)
     try:
-        return _distribute(ray, commands, watch)
+        return _distribute(ray, commands, watch, until)
     finally:
         ray.shutdown()
 
 
 def _distribute(
-    ray: Any, commands: Mapping[Path, list[str]], watch: pool.Watcher[Path]
+    ray: Any, commands: Mapping[Path, list[str]], watch: pool.Watcher[Path], until: float
 ) -> dict[Path, pool.Failure]:
     train = ray.remote(num_cpus=1, max_retries=2)(_train_elsewhere)
     waiting = {
@@ -62,7 +66,13 @@ def _distribute(
     }
     failures: dict[Path, pool.Failure] = {}
     while waiting and not failures:
-        (ready,), _ = ray.wait(list(waiting), num_returns=1)
+        left = None if math.isinf(until) else max(until - time.monotonic(), 0.0)
+        found, _ = ray.wait(list(waiting), num_returns=1, timeout=left)
+        if not found:  # in time
+            for task in waiting:
+                ray.cancel(task, force=True)
+            break
+        (ready,) = found
         folder = waiting.pop(ready)
         answer = ray.get(ready)
         if isinstance(answer, tuple):

@@ -6,11 +6,13 @@ Talks to the children by their command line and by JSON lines of progress.
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
@@ -43,7 +45,9 @@ def command(folder: Path, *words: str) -> list[str]:
     return [sys.executable, "-m", "apart", "resume", str(folder), *told, *words]
 
 
-def run(commands: Mapping[Name, list[str]], watch: Watcher[Name]) -> dict[Name, Failure]:
+def run(
+    commands: Mapping[Name, list[str]], watch: Watcher[Name], until: float = math.inf
+) -> dict[Name, Failure]:
     """Run all commands; what went wrong, by name.
 
     A failure starts no further commands and waits for those under way. What children note is passed
@@ -53,11 +57,13 @@ def run(commands: Mapping[Name, list[str]], watch: Watcher[Name]) -> dict[Name, 
         commands: words by name, started in this order.
         watch: called with a name and its progress, and with None when it ended well. Calls come
             one at a time; what it raises stops the children and is raised here.
+        until: when `time.monotonic` says so, no further command is started and those under way
+            are asked to end, as by SIGTERM; that is no failure.
 
     Raises:
         RunInterrupted: SIGINT or SIGTERM; it was passed on and the children have ended.
     """
-    return _Pool(watch).run(commands)
+    return _Pool(watch).run(commands, until)
 
 
 class _Pool:
@@ -68,26 +74,36 @@ class _Pool:
         self._slots = threading.Semaphore(machine.cores())
         self._failures: dict[Any, Failure] = {}
         self._error: BaseException | None = None
+        self._late = False
         self._stop: Callable[[], int] = lambda: 0
 
-    def run(self, commands: Mapping[Any, list[str]]) -> dict[Any, Failure]:
+    def run(self, commands: Mapping[Any, list[str]], until: float) -> dict[Any, Failure]:
         watchers: list[threading.Thread] = []
+        clock = threading.Timer(min(until - time.monotonic(), threading.TIMEOUT_MAX), self._end)
+        clock.daemon = True
         with stop_signals(self._forward) as stop:
             self._stop = stop
+            clock.start()
             for name, words in commands.items():
                 self._slots.acquire()
-                if self._failures or self._error or stop():
+                if self._failures or self._error or self._late or stop():
                     break
                 watcher = threading.Thread(target=self._follow, args=(name, words))
                 watcher.start()
                 watchers.append(watcher)
             for watcher in watchers:
                 watcher.join()
+            clock.cancel()
             if self._error is not None:
                 raise self._error
             if stop():
                 raise RunInterrupted("stopped; the runs under way saved their state", stop())
         return self._failures
+
+    def _end(self) -> None:
+        """Time is up."""
+        self._late = True
+        self._forward(signal.SIGTERM)
 
     def _forward(self, number: int) -> None:
         """Children are in sessions of their own: only this process hears the terminal."""
@@ -97,9 +113,9 @@ class _Pool:
     def _follow(self, name: Any, words: list[str]) -> None:
         try:
             code, line = self._listen(name, words)
-            if code:
+            if code and not self._late:
                 self._failures[name] = Failure(code, line)
-            else:
+            elif not code:
                 self._tell(name, None)
         except BaseException as error:
             self._error = self._error or error
@@ -119,8 +135,8 @@ class _Pool:
             start_new_session=True,
         ) as process:
             self._running[name] = process
-            if self._stop():  # it came before the child was known
-                process.send_signal(self._stop())
+            if self._stop() or self._late:  # it came before the child was known
+                process.send_signal(self._stop() or signal.SIGTERM)
             assert process.stdout is not None
             assert process.stderr is not None
             last: deque[str] = deque(maxlen=1)
