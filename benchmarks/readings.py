@@ -143,7 +143,7 @@ class Store:
             self.found = json.loads(STORED.read_text(encoding="utf-8"))
         os.environ["PJRT_NPROC"] = "1"
         context = multiprocessing.get_context("spawn")
-        self.pool = ProcessPoolExecutor(os.cpu_count(), context, max_tasks_per_child=4)
+        self.pool = ProcessPoolExecutor(os.cpu_count(), context)
 
     def ask(self, readings: Mapping[str, Reading], seeds: Iterable[int], limit: float) -> None:
         """Compute what is missing."""

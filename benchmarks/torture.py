@@ -39,6 +39,7 @@ CASES: dict[str, dict[str, Any]] = {
     "apart_plus": {"method": "apart_plus"},
     "apart_logits": {"method": "apart_logits", "buffer": 90},
     "diayn": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
+    "published": {"method": "apart", "reading": "published", "buffer": 4000},
     "mlp": {"method": "vic", "network": "mlp:8", "buffer": 200},
     "three seeds": {"method": "diayn", "buffer": 200, "seeds": 3},
 }

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
+from apart.learner import approximators
 from apart.methods import METHODS
 from apart.settings import choices, completed, resolve
 from apart.training.program import lists_states
@@ -112,6 +113,61 @@ def test_networks_bring_the_rates_of_the_paper_unless_the_user_says_otherwise():
     assert (config.network, config.learning_rate) == ("table/mlp:2300", 2e-3)
     config, _ = resolve("four_rooms", "apart_plus", {"network": "mlp:8"})  # counts are a table
     assert (config.network, config.q_rule) == ("mlp:8/table", "sweep_adam")
+
+
+def test_a_reading_stands_between_the_method_and_the_user():
+    config, _ = resolve("four_rooms", "tuned_vic", {}, reading="published")
+    assert (config.one_skill, config.context, config.reward) == (
+        True,
+        "current",
+        "signed_posterior",
+    )
+    assert config.network == "table+bias"
+    assert config.learning_rate == 2e-3
+    mine = {"episodes_per_update": 4, "context": "next", "network": "table"}
+    config, _ = resolve("four_rooms", "apart", mine, reading="published")
+    assert (config.episodes_per_update, config.context, config.network) == (4, "next", "table")
+    ours, unsaid = (resolve("four_rooms", "apart", {}, **r)[0] for r in ({"reading": "ours"}, {}))
+    assert ours == unsaid
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "reading", "message"),
+    [
+        ("apart", {}, "publishd", "unknown reading 'publishd'; did you mean 'published'"),
+        ("apart", {"network": "additive"}, "ours", "name that of the logits too"),
+        ("apart", {"network": "table/joint"}, "ours", "joint is a form of Q"),
+        ("apart_plus", {}, "published", "apart_plus is not the paper's"),
+        (
+            "apart_plus",
+            {"network": "table+bias", "q_rule": "sweep_plain"},
+            "ours",
+            "--q-rule sweep_plain moves cells",
+        ),
+        ("apart", {"network": "table+bais"}, "ours", "unknown network 'table+bais'"),
+        ("apart", {"keep": 0.3}, "ours", "--keep does nothing"),
+        ("ap_min", {"keep": 0.3}, "ours", "--keep does nothing"),
+        ("apart", {"one_skill": True}, "ours", "--one-skill does nothing"),
+        ("apart_plus", {"init_logits": 1.0}, "ours", "--init-logits does nothing"),
+    ],
+)
+def test_readings_that_do_not_fit_are_said_in_one_line(method, options, reading, message):
+    with pytest.raises(UserError) as error:
+        resolve("four_rooms", method, options, reading=reading)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_bias_is_part_of_the_form_that_is_written():
+    for text, written in (
+        ("table+bias", "table+bias"),
+        ("mlp:8+bias", "mlp:8+bias"),
+        ("joint+bias/table+bias", "joint+bias/table+bias"),
+        ("cnn:4,4:3+bias", "cnn:4,4:3+bias"),
+    ):
+        assert approximators.written(*approximators.parse(text)) == written
+    config, _ = resolve("four_rooms", "apart_logits", {"network": "table+bias"})
+    assert (config.q_rule, config.learning_rate) == ("sweep_adam", 2e-3)  # cells move together
 
 
 def test_networks_see_what_is_fewer_states_or_samples():

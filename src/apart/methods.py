@@ -21,11 +21,13 @@ class Method:
         options: those in which it differs from the defaults.
         steps_per_update: environment steps for each update, whatever T is; 0 leaves it to
             ``updates_per_episode``.
+        settled: it is not the paper's, so that there is nothing of the paper to read in it.
     """
 
     summary: str
     options: Mapping[str, Option] = field(default_factory=dict)
     steps_per_update: int = 0
+    settled: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,7 @@ METHODS: Final = Registry(
             "K trained logits, margin over the strongest rival, every transition teaches all",
             _LOGITS,
             steps_per_update=20,
+            settled=True,
         ),
         "apart_pixels": Method(
             "apart_logits with a CNN on images, set to learn in minutes",
@@ -146,11 +149,13 @@ METHODS: Final = Registry(
                 "average_rate": 0.02,
                 "evaluate_every": 8_000,
             },
+            settled=True,
         ),
         "apart_plus": Method(
             "counts of last states instead of a trained discriminator: all skills, fast",
             {**_PLUS, "discriminator": "counts", "reward": "min_counts", "fading": 0.3},
             steps_per_update=20,
+            settled=True,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

@@ -122,6 +122,10 @@ def resolve(
         raise unknown("method", method, METHODS)
     if not isinstance(reading, str) or reading not in READINGS:
         raise unknown("reading", str(reading), READINGS)
+    if METHODS[method].settled and READINGS[reading].options:
+        raise UserError(
+            f"--reading {reading}: {method} is not the paper's, it has options of its own"
+        )
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)
@@ -190,7 +194,8 @@ def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> 
         logits = Form("table")
     set_["network"] = approximators.written(q, logits)
     if by_user:
-        set_ |= {**NETWORKS[q.kind].q_rate, **NETWORKS[logits.kind].logits_rate}
+        of_q = {} if q.is_table else NETWORKS[q.kind].q_rate
+        set_ |= {**of_q, **NETWORKS[logits.kind].logits_rate}
     if "q_rule" not in options:
         if not q.is_table:
             set_["q_rule"] = Q_RULES[config.q_rule].with_adam

@@ -34,7 +34,13 @@ CASES = {
     "apart_logits": {"method": "apart_logits", "buffer": 90},
     "several": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
     "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4},
-    "mlp": {"method": "diayn", "network": "mlp:8", "buffer": 200},
+    "mlp": {"method": "diayn", "network": "mlp:8+bias", "buffer": 200},
+    "published": {
+        "method": "apart",
+        "reading": "published",
+        "episodes_per_update": 4,
+        "buffer": 600,
+    },
 }
 
 

@@ -119,7 +119,7 @@ class Network:
         terms: of a network that reads the numbers of states: the tables that it is the sum of.
         bias: what its bias depends on.
         of_images: it reads images, nothing else.
-        q_rate: rate of Q where Q is such a network and the user says nothing.
+        q_rate: rate of Q where Q is such a network, no plain table, and the user says nothing.
         logits_rate: the same for the discriminator.
     """
 
@@ -336,10 +336,15 @@ def _cnn_size(form: Form, sight: Sight, shape: Shape) -> Size:
     return Size(parameters + below[0] * math.prod(shape), kept + math.prod(shape))
 
 
+_LINEAR: Final = MappingProxyType({"learning_rate": 2e-3})
 NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
     {
         "table": Network(
-            "a number of its own for every state", _states, _states_size, terms=(_ALL,)
+            "a number of its own for every state",
+            _states,
+            _states_size,
+            terms=(_ALL,),
+            q_rate=_LINEAR,
         ),
         "joint": Network(
             "the table of Q as one layer on state and skill as one input: its bias is per action",
@@ -347,6 +352,7 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
             _states_size,
             terms=(_ALL,),
             bias=_ACTION,
+            q_rate=_LINEAR,
         ),
         "additive": Network(
             "Q as one layer on state and skill side by side: A(s, a) + B(z, a)",
@@ -354,12 +360,13 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
             _states_size,
             terms=(Term(state=True, action=True, skill=False), _ROW),
             bias=_ACTION,
+            q_rate=_LINEAR,
         ),
         "linear": Network(
             "one linear layer; on a one-hot state the same as the table",
             _dense,
             _dense_size,
-            q_rate={"learning_rate": 2e-3},
+            q_rate=_LINEAR,
         ),
         "mlp": Network(
             "hidden layers (mlp:256,256)",
