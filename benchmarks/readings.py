@@ -75,7 +75,7 @@ START: Reading = {
     "state judged": "before",
 }
 
-PUBLISHED: Reading = START  # what `apart.methods` calls so
+PUBLISHED: Reading = {**START, "initial Q": "0.0"}  # what `apart.methods` calls so
 
 
 def name_of(reading: Reading) -> str:

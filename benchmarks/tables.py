@@ -8,19 +8,22 @@ A table stands between `<!-- name -->` and `<!-- /name -->`.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from readings import PUBLISHED, gap, name_of
 
 from apart._config import SPECS, Config, flag
+from apart.methods import READINGS
 from apart.paper import _ledger, _records, experiment
-from apart.paper._spec import WORLDS, Results
+from apart.paper._judge import spread
+from apart.paper._spec import NAMES, WORLDS, Results
 from apart.paper.long_runs import ALL
 from apart.paper.reward_table import ROWS
 from apart.settings import OURS, choices
@@ -55,15 +58,57 @@ def reproduced(name: str, reading: str = OURS) -> Results:
 
 
 def learning() -> str:
-    table, other = reproduced("reward_table"), reproduced("all_pairs")
-    methods = {m: (table, label, f"{mean:g} ± {std:g}") for label, (m, mean, std) in ROWS.items()}
-    methods["vic"] = (other, "one-vs-all, last", "under 30 (at 150M)")
+    tables = {r: (reproduced("reward_table", r), reproduced("all_pairs", r)) for r in READINGS}
+    methods = {m: (0, label, f"{mean:g} ± {std:g}") for label, (m, mean, std) in ROWS.items()}
+    methods["vic"] = (1, "one-vs-all, last", "at most 30 (150M)")
     rows = []
-    for method, (results, label, paper) in methods.items():
-        early, late = (results.at(label, steps) for steps in (1e6, 5e6))
-        means = [f"{fmean(x):.1f} ± {stdev(x):.1f}" for x in (early, late)]
-        rows.append([f"`{method}`", *means, ", ".join(f"{n:g}" for n in late), paper])
-    return markdown(["method", "1M", "5M", "seeds at 5M", "paper at 5M"], rows)
+    for method, (which, label, paper) in methods.items():
+        ours, published = (tables[r][which] for r in READINGS)
+        found = [ours.at(label, 1e6), ours.at(label, 5e6), published.at(label, 5e6)]
+        rows.append([f"`{method}`", *(spread(x) for x in found), paper])
+    return markdown(["method", "ours, 1M", "ours, 5M", "published, 5M", "paper, 5M"], rows)
+
+
+def long_curves() -> str:
+    """Skills at the end of the longest runs of both readings."""
+    rows = []
+    for world in WORLDS:
+        for method, paper in SAYS[world].items():
+            name = "tuned_vic" if method == "tuned_vic" else "learned_skills"
+            published = reproduced(name, "published")
+            ours, label = reproduced(name), f"{method} {world}"
+            tuned = reproduced("long_runs")
+            if label in tuned.runs:
+                ours = tuned
+            cells = [
+                f"{spread(found.final(label))} ({found.steps / 1e6:g}M)"
+                for found in (ours, published)
+            ]
+            rows.append([world, NAMES[method], *cells, paper])
+    return markdown(["world", "method", "ours", "published", "paper, 150M"], rows)
+
+
+# world -> method -> what the paper says
+SAYS: dict[str, dict[str, str]] = {
+    "four_rooms": {
+        "apart": "85, at about 100M",
+        "tuned_vic": "85",
+        "vic": "at most 30",
+        "diayn": "at most 30",
+    },
+    "empty": {
+        "apart": "100, at about 50M",
+        "tuned_vic": "slightly below APART",
+        "vic": "fewer than 60",
+        "diayn": "fewer than 60",
+    },
+    "u_maze": {
+        "apart": "more than 50 of 72",
+        "tuned_vic": "slightly above APART",
+        "vic": "fewer than 20",
+        "diayn": "fewer than 20",
+    },
+}
 
 
 def sixty() -> str:
@@ -406,6 +451,47 @@ def readings() -> str:
     return markdown(["reading", *short, "mean gap", "of single seeds"], lines)
 
 
+def reading_order() -> str:
+    """How far the order of the rows and the gains between them are the paper's."""
+    rows = searched()[name_of(PUBLISHED)]
+    ours = [fmean(rows[r][str(s)] for s in range(4)) for r in ROWS]
+    paper = [mean for _, mean, _ in ROWS.values()]
+    pairs = list(itertools.combinations(range(len(ROWS)), 2))
+    told = [(i, j) for i, j in pairs if abs(paper[i] - paper[j]) >= 2]
+    right = sum((ours[i] - ours[j]) * (paper[i] - paper[j]) > 0 for i, j in told)
+    near = sum(abs(a - b) <= 4 for a, b in zip(ours, paper, strict=True))
+    gains = [
+        ("ascending reward on the least vote", 1, 0),
+        ("dropout on top of it", 3, 1),
+        ("both on the average", 5, 4),
+        ("ascending reward on one-vs-all", 7, 6),
+        ("both on one-vs-all", 9, 6),
+        ("the least vote over the average, with both", 3, 5),
+        ("all pairs over one-vs-all, with both", 3, 9),
+    ]
+    lines = [
+        f"- {near} of {len(ROWS)} rows are within 4 skills of the paper's.",
+        f"- Of the {len(told)} pairs of rows that differ by 2 skills or more in the paper, {right} "
+        "are in the same order.",
+    ]
+    table = [
+        [name, f"{paper[a] - paper[b]:+.1f}", f"{ours[a] - ours[b]:+.1f}"] for name, a, b in gains
+    ]
+    return "\n".join(lines) + "\n\n" + markdown(["gain, in skills", "paper", "published"], table)
+
+
+def reward_maps() -> str:
+    rows = [[name, *found.values()] for name, found in stored("reward-maps").items()]
+    head = next(iter(stored("reward-maps").values()))
+    return markdown(["reward, one seed, 500k steps", *head], rows)
+
+
+def tuned_readings() -> str:
+    found = reproduced("tuned_readings")
+    rows = [[label, spread(found.final(label))] for label in found.runs]
+    return markdown(["change of the default", "skills, of 85"], rows)
+
+
 def readings_tried() -> str:
     """Every reading of the search, one seed."""
     lines = []
@@ -442,6 +528,7 @@ TABLES: dict[str, Callable[[], str]] = {
     for f in (
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
+        *(reading_order, reward_maps, tuned_readings, long_curves),
         *(networks,),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )

@@ -53,6 +53,7 @@ READINGS: Final[Mapping[str, Reading]] = MappingProxyType(
                 "one_skill": True,
                 "context": "current",
                 "network": "table+bias",
+                "init_q": 0.0,
             },
         ),
     }

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
-from apart.paper._spec import Experiment, Results
+from apart.paper._spec import Claim, Experiment, Results
 from apart.paper._spec import Finding as Finding
 from apart.report import statistics
 
@@ -15,6 +15,11 @@ Check: TypeAlias = Callable[[Results], Finding]
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 OPEN = "not judged: neither got there"
 NOT_JUDGED = "not judged"  # in `Claim.why`: why the runs are too short
+
+
+def under(reading: str, verdict: str) -> str:
+    """A key of `Claim.why` for one reading alone."""
+    return f"{verdict} ({reading})"
 
 
 def judged(ours: str, holds: object, rule: str) -> Finding:
@@ -166,19 +171,23 @@ class Row(NamedTuple):
 _ANSWERS = {REPRODUCED: "yes", MISSED: "no"}  # to questions of ours
 
 
+def _reason(claim: Claim, verdict: str, reading: str) -> str:
+    return claim.why.get(under(reading, verdict), claim.why.get(verdict, ""))
+
+
 def judge(spec: Experiment, results: Results) -> list[Row]:
     """Every claim with its verdict; not judged where the runs are too short for it."""
     rows = []
     for claim in spec.claims:
         found = claim.check(results._replace(until=claim.at))
-        reason = claim.why.get(found.verdict, "")
+        reason = _reason(claim, found.verdict, results.reading)
         verdict, why = found.verdict, reason or found.why
         enough = min(claim.at, claim.least or claim.at)
         if results.steps < enough and verdict == claim.early:
             why += f", after {results.steps / 1e6:g}M steps already"
         elif results.steps < enough:
             verdict = f"not judged below {claim.at / 1e6:g}M steps"
-            reason = claim.why.get(NOT_JUDGED, "")
+            reason = _reason(claim, NOT_JUDGED, results.reading)
             why = reason or f"ours end at {results.steps / 1e6:g}M"
         if results.seeds < 2:
             verdict, why, reason = "not judged by one seed", "it has no interval", ""

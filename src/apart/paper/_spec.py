@@ -117,7 +117,8 @@ class Claim:
         text: the claim in our words.
         paper: the paper's value.
         check: results -> what we found.
-        why: one sentence per verdict, as far as more can be said than the rule that decided it.
+        why: one sentence per verdict (of one reading: `_judge.under`), as far as more can be said
+            than the rule that decided it.
         at: environment steps that the claim is about.
         least: shorter runs may stand for them from here on; 0: none may.
         early: the verdict that shorter runs can give already (a bound that was reached stays

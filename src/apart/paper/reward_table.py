@@ -21,11 +21,18 @@ ROWS = {
     "OvA, both": ("ova_art", 8.5, 0.5),
 }
 UPDATES = (
-    "sixteen times as many updates per step as in the published reading, and no bias: the least "
-    "vote learns several times faster"
+    "with one update per episode and no bias the least vote learns several times faster than with "
+    "16 rollouts of one skill per update"
 )
-START = "the log posterior alone decides where the skills stay, near the start in every reading"
-TIE = "both find nearly all skills; the gain is within the spread"
+STUCK = (
+    "stuck near 20 skills in every reading that was tried; see readings.md for what was ruled out"
+)
+LEVEL = "the ascending reward alone is level with it"
+TIE = {
+    rule.under("ours", rule.MISSED): "both find nearly all skills; the gain is within the spread",
+    rule.under("published", rule.MISSED): LEVEL,
+}
+STUCK_ROWS = ("AP min", "AP min, dropout")
 RIVALS = {
     "AP min": "OvA (DIAYN)",
     "AP min, ascending": "OvA, ascending",
@@ -36,9 +43,15 @@ RIVALS = {
 }
 
 
-def why(label: str) -> str:
+def why(label: str) -> dict[str, str]:
     """Why a row is not the paper's."""
-    return UPDATES if label.startswith("AP min") else "see the search for a reading"
+    if not label.startswith("AP min"):
+        return {}
+    return {
+        rule.under("ours", rule.BETTER): UPDATES,
+        rule.under("ours", rule.MISSED): UPDATES,
+        rule.under("published", rule.MISSED): STUCK if label in STUCK_ROWS else LEVEL,
+    }
 
 
 def picture(results: Results) -> draw.Figure:
@@ -65,7 +78,7 @@ EXPERIMENT = Experiment(
                 f"{label}: skills at 5M steps",
                 f"{mean:g} ± {std:g}",
                 rule.value(label, mean, std, own="(APART)" in label),
-                {rule.BETTER: why(label), rule.MISSED: why(label)},
+                why(label),
             )
             for label, (method, mean, std) in ROWS.items()
         ),
@@ -78,7 +91,7 @@ EXPERIMENT = Experiment(
             "dropout on top helps further",
             "56.25 against 46",
             rule.more("AP min, both (APART)", "AP min, ascending"),
-            {rule.MISSED: TIE},
+            TIE,
         ),
         Claim(
             "ascending and dropout together do not change the average (within 3 skills)",
@@ -111,7 +124,7 @@ EXPERIMENT = Experiment(
             "APART finds the most of all ten",
             "56.25",
             rule.highest("AP min, both (APART)", [label for label in ROWS if "APART" not in label]),
-            {rule.MISSED: TIE},
+            TIE,
         ),
         *(
             Claim(
