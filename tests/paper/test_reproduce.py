@@ -6,7 +6,10 @@ import dataclasses
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 
@@ -16,8 +19,8 @@ from apart.cli import main
 from apart.methods import READINGS
 from apart.paper import _budget, _records, _reproduce, _runs
 from apart.paper._board import Board
-from apart.paper._spec import Condition, Experiment
-from apart.running import pool
+from apart.paper._spec import Claim, Condition, Experiment
+from apart.running import engines, pool
 from apart.runs import folder as run_folder
 
 TINY = Experiment("tiny", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")])
@@ -196,33 +199,72 @@ def test_another_reading_shares_runs_and_has_results_of_its_own(tiny):
         _records.read(tiny / "published" / "tiny.json", dataclasses.replace(TINY, conditions=[]))
 
 
-def test_a_budget_chooses_what_fits_and_says_what_it_leaves_out():
-    long = Experiment("l", "nowhere", [Condition("a", "diayn")], paper_steps=150_000_000)
-    specs = {"short": TINY, "long": long}
+def test_a_budget_makes_the_cheapest_claims_first_and_then_larger():
+    claim = Claim("c", "1", lambda results: None)
+    dear = Experiment("d", "nowhere", [Condition("a", "apart")], [claim])
+    cheap = Experiment("c", "nowhere", [Condition("a", "diayn")], [claim], paper_steps=150_000_000)
+    ours = Experiment("o", "nowhere", [Condition("a", "diayn")], [])
+    specs = {"dear": dear, "cheap": cheap, "ours": ours}
+    per_million = {"dear": 10.0, "cheap": 1.0, "ours": 0.5}
 
-    def cost(sizes):
-        return {name: size.seeds * size.steps / 1e6 for name, size in sizes.items()}
+    def cost(name, size):
+        seconds = per_million[name] * size.steps / 1e6
+        return {Path(f"{name}-{size.steps}/{seed}"): seconds for seed in range(size.seeds)}
 
-    whole = _budget.fit(specs, "published", 1000, cost)
-    assert whole.sizes == {"short": (4, 5_000_000), "long": (4, 150_000_000)}
-    assert not whole.words
-    less = _budget.fit(specs, "published", 60, cost)
-    assert less.sizes == {"short": (4, 5_000_000), "long": (4, 10_000_000)}
-    assert less.words == [
-        "long: 10M of 150M steps (whole: apart reproduce long --reading published)"
+    def fit(seconds, reading="ours"):
+        return _budget.fit(specs, reading, seconds, cost)
+
+    everything = {"dear": (4, 5_000_000), "cheap": (4, 5_000_000), "ours": (4, 5_000_000)}
+    assert fit(1000) == everything
+    assert fit(12) == {"cheap": (2, 5_000_000)}
+    assert fit(25) == {"cheap": (4, 5_000_000), "ours": (2, 5_000_000)}
+    assert fit(3) == {"cheap": (2, 1_000_000), "ours": (2, 1_000_000)}
+    assert fit(1e-3) == {}
+    assert fit(1000, "published")["cheap"] == (4, 150_000_000)
+    words = _budget.words(specs, "ours", fit(25))
+    assert words == [
+        "whole: cheap (4 seeds, 5M steps)",
+        "in part: ours (2 of 4 seeds, 5M steps)",
+        "left out: dear",
     ]
-    two = _budget.fit(specs, "ours", 21, cost)
-    assert two.sizes == {"short": (2, 5_000_000), "long": (2, 5_000_000)}
-    assert two.words[0] == "short: 2 of 4 seeds (whole: apart reproduce short)"
-    assert _budget.fit(specs, "ours", 0.15, cost).sizes == {"long": (2, 50_000)}
-    assert "does not fit at any length" in _budget.fit(specs, "ours", 0.15, cost).words[0]
-    assert _budget.fit(specs, "ours", 1e-9, cost).sizes == {}
+
+
+def test_runs_that_experiments_share_are_paid_once():
+    specs = {name: Experiment(name, "nowhere", [Condition("a", "diayn")]) for name in "ab"}
+    shared = {Path("same"): 10.0}
+    assert len(_budget.fit(specs, "ours", 11.0, lambda name, size: shared)) == 2
+
+
+def test_tasks_of_a_cluster_end_with_the_budget_too(tmp_path):
+    class Ray:
+        """Two tasks, of which one is ready in time."""
+
+        cancelled: ClassVar[list[int]] = []
+
+        def remote(self, **_):
+            return lambda function: SimpleNamespace(remote=lambda config: int(config))
+
+        def wait(self, tasks, num_returns, timeout):
+            return ([1], []) if 1 in tasks else ([], tasks)
+
+        def get(self, task):
+            return (3, "apart: no luck")
+
+        def cancel(self, task, force):
+            self.cancelled.append(task)
+
+    for number in (1, 2):
+        (tmp_path / str(number)).mkdir()
+        (tmp_path / str(number) / run_folder.CONFIG).write_text(str(number))
+    later = {tmp_path / "2": []}
+    assert engines._distribute(Ray(), later, lambda *_: None, time.monotonic()) == {}
+    assert Ray.cancelled == [2]
 
 
 def test_when_time_is_up_runs_save_their_state_and_the_same_command_goes_on(tmp_path, monkeypatch):
     spec = Experiment("t", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")], seeds=1)
     monkeypatch.setattr(_reproduce, "experiment", lambda name: spec)
-    monkeypatch.setattr(_reproduce, "_costs", lambda plans: dict.fromkeys(plans, 0.0))
+    monkeypatch.setattr(_runs.Job, "seconds", 0.0)
     said = []
     pictures = _reproduce.reproduce(["t"], tmp_path, budget=12.0, say=said.append)
     jobs = [job for group in _runs.planned(spec, tmp_path, 1, spec.steps).values() for job in group]
@@ -261,7 +303,7 @@ RAY = """
 import sys
 from apart.cli import main
 from apart.paper import _reproduce
-from apart.paper._spec import Condition, Experiment
+from apart.paper._spec import Claim, Condition, Experiment
 tiny = Experiment("tiny", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")])
 _reproduce.experiment = lambda name: tiny
 words = ["reproduce", "tiny", "--steps", "80", "--seeds", "1", "--engine", "ray", "--out"]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 from apart._errors import UserError, unknown
@@ -21,7 +23,6 @@ from apart.runs import folder as run_folder
 from apart.settings import OURS
 
 __all__ = ["draw", "reproduce"]
-Plans = Mapping[str, Mapping[str, Sequence[_runs.Job]]]  # experiment -> condition -> jobs
 
 
 def reproduce(
@@ -73,30 +74,33 @@ def reproduce(
     if not (folder / "runs").is_dir() and files.listing(folder):
         raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
 
-    def planned(sizes: Mapping[str, Scale]) -> Plans:
-        return {
-            name: _runs.planned(specs[name], folder, *size, reading) for name, size in sizes.items()
-        }
+    @cache
+    def planned(name: str, size: Scale) -> dict[str, list[_runs.Job]]:
+        return _runs.planned(specs[name], folder, *size, reading)
 
     if budget is not None:
-        fits = _budget.fit(specs, reading, budget, lambda sizes: _costs(planned(sizes)))
-        sizes = dict(fits.sizes)
-        for words in fits.words:
-            say(f"left out of {duration(budget)}: {words}")
+
+        def cost(name: str, size: Scale) -> dict[Path, float]:
+            jobs = itertools.chain.from_iterable(planned(name, size).values())
+            return {job.folder: job.seconds / machine.cores() for job in jobs}
+
+        sizes = _budget.fit(specs, reading, budget, cost)
         if not sizes:
-            raise UserError(f"--budget {duration(budget)}: nothing fits")
-    plans = planned(sizes)
+            raise UserError(f"--budget {duration(budget)}: nothing fits into that")
+        for words in _budget.words(specs, reading, sizes):
+            say(words)
+    plans = {name: planned(name, size) for name, size in sizes.items()}
     groups = {
         name: {job.folder: job for jobs in plan.values() for job in jobs}
         for name, plan in plans.items()
     }
     every = {path: job for group in groups.values() for path, job in group.items()}
     todo = [job for job in every.values() if not job.done]
-    cost = sum(job.seconds for job in todo)
+    total = sum(job.seconds for job in todo)
     say(
         f"{names[0] if len(names) == 1 else f'{len(sizes)} experiments'}: {len(every)} runs, "
         f"{len(every) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(cost / machine.cores())} on {machine.cores()} core{'s'[: machine.cores() > 1]}"
+        f"{duration(total / machine.cores())} on {machine.cores()} core{'s'[: machine.cores() > 1]}"
     )
     pictures: dict[str, Path] = {}
 
@@ -115,18 +119,6 @@ def reproduce(
         done = sum(job.done for job in groups[name].values())
         say(f"not made in time: {name} ({done} of {len(groups[name])} runs); the same goes on")
     return {name: pictures[name] for name in plans if name in pictures}
-
-
-def _costs(plans: Plans) -> dict[str, float]:
-    """Seconds of this machine by experiment, whatever is done already; shared runs count once."""
-    found: dict[str, float] = {}
-    counted: set[Path] = set()
-    for name, plan in plans.items():
-        jobs = {job.folder: job for group in plan.values() for job in group}
-        new = jobs.keys() - counted
-        counted |= new
-        found[name] = sum(jobs[folder].seconds for folder in new) / machine.cores()
-    return found
 
 
 def _collected(

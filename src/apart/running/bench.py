@@ -40,13 +40,18 @@ def _open(side: int) -> World:
 
 
 def cases() -> dict[str, list[Case]]:
-    """The two tables: methods on the paper's work, and how the cost grows."""
+    """The tables: methods on the paper's work, what a bias costs, and how the cost grows."""
     methods = (
         *("apart", "ap_min_ascending", "ap_average", "diayn", "vic", "tuned_vic"),
         *("apart_logits", "apart_plus"),
     )
     return {
         "methods (four_rooms, K = 100, batch 640)": [Case(m, "four_rooms", m, {}) for m in methods],
+        "a bias": [
+            Case(f"{m}, {network}", "four_rooms", m, {"network": network})
+            for m in ("apart", "diayn")
+            for network in ("table", "table+bias")
+        ],
         "scaling of apart": [
             *(Case(f"K = {k}", "four_rooms", "apart", {"skills": k}) for k in (50, 100, 200, 400)),
             *(Case(f"batch {b}", "four_rooms", "apart", {"batch": b}) for b in (160, 640, 2560)),
