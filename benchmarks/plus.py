@@ -17,11 +17,13 @@ import json
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import fmean, median, stdev
+from statistics import fmean, median
 from typing import Any
 
 from apart.paper._runs import Job, finished, job
 from apart.paper._spec import WORLDS, Condition
+from apart.paper.long_runs import POSTERIOR
+from apart.report import statistics
 from apart.runs.folder import Run
 from apart.worlds import grid
 
@@ -143,8 +145,12 @@ ADDED: dict[str, dict[str, Any]] = {
 def ablation(seeds: int, steps: int | None, runs: Path) -> None:
     steps = steps or 200_000
     cases = [("apart_plus", label, options) for label, options in OFF.items()]
-    for method in ("diayn", "vic", "tuned_vic"):
+    for method in ("diayn", "vic"):
         cases += [(method, label, options) for label, options in ADDED.items()]
+    cases += [
+        ("tuned_vic", f"posterior as reward, {label}", {**POSTERIOR, **options})
+        for label, options in ADDED.items()
+    ]
     # All pairs cost thirty times as much: only what the question is about.
     cases += [("apart", label, ADDED[label]) for label in ("as it is", "+ sharing")]
     todo = {
@@ -159,8 +165,9 @@ def ablation(seeds: int, steps: int | None, runs: Path) -> None:
         row: dict[str, Any] = {"method": method, "change": label, "steps": steps}
         for w in WORLDS:
             counts = [done[number, w, s].n_effective for s in range(seeds)]
-            half = 1.96 * stdev(counts) / math.sqrt(seeds) if seeds > 1 else 0.0
-            row[w] = {"found": counts, "mean": fmean(counts), "half_95": round(half, 2)}
+            found = statistics.mean(counts)
+            half = round(found.high - found.estimate, 2)
+            row[w] = {"found": counts, "mean": found.estimate, "half_95": half}
         table.append(row)
         print(method, label, *(f"{w} {row[w]['mean']:.1f}±{row[w]['half_95']}" for w in WORLDS))
     keep("ablation", table)

@@ -59,7 +59,8 @@ def _price(spec: Experiment, runs: Mapping[Path, float]) -> float:
 
 def words(specs: Mapping[str, Experiment], reading: str, chosen: Mapping[str, Scale]) -> list[str]:
     """What is made and what is left out."""
-    made, less = [], []
+    made: list[str] = []
+    less: list[str] = []
     for name, size in chosen.items():
         full = Scale(specs[name].seeds, specs[name].steps_in(reading))
         seeds = f"{size.seeds} of {full.seeds}" if size.seeds < full.seeds else f"{full.seeds}"

@@ -49,7 +49,9 @@ class Job(NamedTuple):
         return 4.0 + c.iterations * c.updates_per_episode * per_update
 
 
-def job(condition: Condition, seed: int, steps: int, folder: Path, reading: str) -> Job:
+def job(
+    condition: Condition, seed: int, steps: int, folder: Path, reading: str = settings.OURS
+) -> Job:
     """Where the run of ``condition`` is, or will be: named after all that decides its bits."""
     config, world = condition.resolved(reading, steps=steps, seed=seed)
     fingerprint = dataclasses.replace(config, seed=0).fingerprint()[:10]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from apart.paper import _judge as rule
 from apart.paper._spec import Claim, Condition, Experiment
 
+STEPS = 2_000_000
 DEFAULT = "the default"
 BETAS = (1.0, 3.0, 30.0, 100.0)
 BOTH: dict[str, object] = {"discriminator": "one_vs_all"}
@@ -31,7 +32,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
 
 def ask(text: str, check: rule.Check) -> Claim:
     """A question of ours."""
-    return Claim(text, "names rescaling and temperature", check, ours=True)
+    return Claim(text, "names rescaling and temperature", check, at=STEPS, ours=True)
 
 
 EXPERIMENT = Experiment(
@@ -64,6 +65,7 @@ EXPERIMENT = Experiment(
             rule.highest(DEFAULT, ["bias in Q", "bias in the logits"]),
         ),
     ],
+    steps=STEPS,
     only_ours=True,
 )
 EXPERIMENTS = {"tuned_readings": EXPERIMENT}

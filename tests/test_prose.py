@@ -1,0 +1,484 @@
+"""Measured numbers in the sentences of README and docs are those of the stored results."""
+
+from __future__ import annotations
+
+import math
+import re
+from statistics import fmean
+
+import pytest
+from readings import PUBLISHED, name_of, reading_of
+from runs.disk import FAULTS
+from runs.mutate import Mutator
+from tables import ROOT, reproduced, searched, stored
+
+from apart._config import Config
+from apart.paper._spec import WORLDS
+from apart.paper.reward_table import ROWS
+from apart.worlds import exact, grid
+from apart.worlds.observations import sight_of
+
+K, EVERY = Config.skills, Config.evaluate_every
+PAIRS = K * (K - 1) // 2
+WORDS = dict(enumerate("zero one two three four five six seven eight nine ten".split()))
+WORDS |= {16: "sixteen", 100: "a hundred"}
+
+
+def share(part, parts):
+    """0.31 in 3 parts: a third; 0.82 in 10: eight tenths."""
+    n, name = round(parts * part), {2: "half", 3: "third", 5: "fifth", 10: "tenth"}[parts]
+    one = name if parts == 2 else f"a {name}"
+    return one if n == 1 else f"{WORDS[n]} {name}s"
+
+
+# Worlds
+
+
+def world(name="four_rooms"):
+    return grid.load(name)
+
+
+def cells(name="four_rooms"):
+    return world(name).n_available(world(name).about.horizon)
+
+
+def walk():
+    return exact.random_walk_skills(world(), world().about.horizon, K)
+
+
+def changing_pixels():
+    images = sight_of(world(), "pixels").images(None)
+    changed = (images[1:] != images[0]).any(-1)
+    return WORDS[int(changed.sum((1, 2)).max())], WORDS[changed[0].size]
+
+
+# apart_plus
+
+
+def complete():
+    """How many seeds had all skills of four rooms after 200,000 steps, of how many."""
+    row = stored("plus-sixty")["apart_plus 200000"]
+    return row["per_world"]["four_rooms"]["complete"], row["of"] // len(WORLDS)
+
+
+def by_all_seeds():
+    """Skills that each of them found, if all found all."""
+    some, seeds = complete()
+    return cells() if some == seeds else math.nan
+
+
+def film():
+    """Steps -> skills of the run in the animation, which is that of the quickstart."""
+    return dict(stored("animation")["curve"])
+
+
+def first_complete():
+    return min(at for at, n in film().items() if n == cells() and at % EVERY == 0)
+
+
+def found(change, where="four_rooms", method="apart_plus"):
+    """Skills of each seed in the ablation."""
+    rows = stored("plus-ablation")
+    named = (change, f"posterior as reward, {change}")
+    row = next(row for row in rows if row["method"] == method and row["change"] in named)
+    return row[where]["found"]
+
+
+def mean(*asked):
+    return fmean(found(*asked))
+
+
+def everywhere(change):
+    return [mean(change, where) for where in WORLDS]
+
+
+def sharing(method):
+    return mean("as it is", "four_rooms", method), mean("+ sharing", "four_rooms", method)
+
+
+def every_seed(where):
+    return "all" if set(found("apart_plus", where)) == {cells(where)} else "not all"
+
+
+def slip(chance):
+    """Skills of each seed."""
+    return next(row["found"] for row in stored("plus-slip") if row["slip"] == chance)
+
+
+def maze():
+    return stored("plus-maps")["perfect_maze 300000 1.0"]
+
+
+def largest():
+    """Steps, episodes and skills in the largest world."""
+    row = stored("plus-scale")[-1]
+    return row["steps"], row["steps"] // row["horizon"], row["skills"]
+
+
+# Pixels and speed
+
+SMALLER = "channels 16, 32, 32"
+
+
+def seen(method, what="n_effective"):
+    """Of each seed that learnt from pixels."""
+    return [run[what] for run in stored("pixels-learning")[method]]
+
+
+def pixel_time():
+    """Thousands of steps, and minutes in words."""
+    steps = stored("pixels-learning")["apart_logits"][0]["curve"]["env_steps"][-1]
+    return steps / 1e3, WORDS[round(fmean(seen("apart_logits", "wall_seconds")) / 60)]
+
+
+def seconds_an_update():
+    return fmean(seen("apart", "wall_seconds")) / fmean(seen("apart", "updates"))
+
+
+def choice(change="as it is", what="n_effective"):
+    return next(row[what] for row in stored("pixels-choices") if row["change"] == change)
+
+
+def in_the_time_of_one(change):
+    return round(choice(what="ms_per_update") / choice(change, "ms_per_update"))
+
+
+def cnn(piece, form="whole update"):
+    return stored("networks-profile")[form][piece]
+
+
+def discriminator_part(method, form):
+    pieces = ("discriminator: forward and backward", "discriminator: Adam")
+    return sum(cnn(piece, form) for piece in pieces) / cnn(method)
+
+
+def gains(which):
+    return [f(row[which] for row in stored("networks").values()) for f in (min, max)]
+
+
+def larger_batch():
+    """How many times as large, and how many times as expensive at most."""
+    costs = []
+    for method in ("apart", "diayn"):
+        rows = stored("bench")["tables"][f"scaling of {method}"]
+        cost = {row["case"]: row["ms_per_update"] for row in rows}
+        costs.append(cost["batch 2560"] / cost["batch 160"])
+    return WORDS[2560 // 160], {2: "twice"}[math.ceil(max(costs))]
+
+
+def profiled(method, piece="all"):
+    return stored("update-profile")[method][piece]
+
+
+# The paper
+
+
+def at_end(name):
+    """Millions of steps, and seeds."""
+    return reproduced(name).steps / 1e6, reproduced(name).seeds
+
+
+def core_hours(name):
+    runs = reproduced(name).runs.values()
+    return sum(record.wall_seconds for records in runs for record in records) / 3600
+
+
+def all_four_rooms():
+    """Steps until all seeds of APART had all skills, as a share of the paper's 100M."""
+    return max(reproduced("learned_skills").first("apart four_rooms", cells())) / 100e6
+
+
+def cnns(steps, *methods):
+    """Mean skills from pixels with the same budget."""
+    return [fmean(reproduced("pixels").at(method, steps)) for method in methods]
+
+
+def published(*rows):
+    """Mean of four seeds in the published reading."""
+    stored_rows = searched()[name_of(PUBLISHED)]
+    return fmean(stored_rows[row][str(seed)] for row in rows for seed in range(4))
+
+
+def fewest():
+    """Of the least vote alone: the Q of that reading, and three of its rows."""
+    finished = {name: rows for name, rows in searched().items() if "AP min" in rows}
+    name = min(finished, key=lambda name: finished[name]["AP min"]["0"])
+    rows = ("AP min", "AP min, dropout", "AP min, both (APART)")
+    return reading_of(name)["Q"].split("+")[0], *(finished[name][row]["0"] for row in rows)
+
+
+def tried(axis):
+    """The lowest and the highest number on an axis of the search."""
+    numbers = [int(one[axis]) for one in map(reading_of, searched()) if axis in one]
+    return min(numbers), max(numbers)
+
+
+def replayed():
+    """Transitions, collections of one skill in them, skills that these are of, skills."""
+    steps = int(PUBLISHED["episodes per update"]) * world().about.horizon
+    collections = Config.buffer // steps
+    return Config.buffer, collections, K * (1 - (1 - 1 / K) ** collections), K
+
+
+# page -> a phrase of it -> what stands in the gaps
+HELD = {
+    "README.md": {
+        "finds all {} skills of four rooms within 200,000 steps on {} of {} seeds": (
+            lambda: [cells(), *complete()]
+        ),
+        "{} of {} cells before training, all {} after 40,000 steps]": (
+            lambda: [film()[0], cells(), film()[40_000]]
+        ),
+        "*{} skills of `apart_plus` in four rooms, seed {}, at {} evaluations during one run": (
+            lambda: [
+                *(stored("animation")[name] for name in ("skills", "seed")),
+                WORDS[len(stored("animation")["episodes"])],
+            ]
+        ),
+        "--method apart_plus --steps 200k # {0} of {0} skills, each drawn": (
+            lambda: [by_all_seeds()]
+        ),
+        '"of", run.n_available) # {0} of {0}': lambda: [by_all_seeds()],
+        "Four rooms, {} skills, episodes of {} steps; {} cells can be reached.": (
+            lambda: [K, world().about.horizon, cells()]
+        ),
+        "where the farthest cell is {} away": lambda: [world().distance.max()],
+        "it finds {:.1f} of {} cells in expectation ({} seeds, 200k steps;": (
+            lambda: [fmean(slip(0.2)), cells(), len(slip(0.2))]
+        ),
+        "it sweeps over the {} true states": lambda: [world().n_states],
+        "Sampling instead of sweeping gave {} skills instead of {} after 300 updates (one seed;": (
+            lambda: [choice("a batch, no sweep"), choice()]
+        ),
+        "has the {} maps that are included": lambda: [len(grid.maps())],
+        "apart reproduce reward_table # {} methods, {} seeds, {:.0f}M steps each": (
+            lambda: [len(ROWS), *reversed(at_end("reward_table"))]
+        ),
+        "--method apart_pixels --steps {:.0f}k # skills from images, {} minutes on one core": (
+            pixel_time
+        ),
+    },
+    "docs/guide/quickstart.md": {
+        "seed 0: {0} of {0} skills after 200,000 steps, first complete at {1:,} (...)": (
+            lambda: [by_all_seeds(), first_complete()]
+        ),
+        "for comparison: {} at most, {:.2f} by random walk": lambda: [cells(), walk()],
+        "**{0} of {0} skills**: each of the {1} policies walks": lambda: [by_all_seeds(), K],
+        "They end in {0} different cells, as many as can be reached. Those {0} skills are *found*; "
+        "the other {1} end where an earlier skill ends.": (
+            lambda: [by_all_seeds(), K - by_all_seeds()]
+        ),
+        "**first complete at {:,}**: the first evaluation (one every {:,} steps)": (
+            lambda: [first_complete(), EVERY]
+        ),
+        "**{:.2f} by random walk**: how many different cells {} episodes": lambda: [walk(), K],
+        "{} faint maps end where an earlier skill ends]": lambda: [K - by_all_seeds()],
+    },
+    "docs/guide/methods.md": {
+        "one for all leaves {} of the skills out of the replay": (
+            lambda: [share(1 - replayed()[2] / K, 2)]
+        ),
+        "from here T = {} reaches all {} cells": (
+            lambda: [world("u_maze").about.horizon, cells("u_maze")]
+        ),
+    },
+    "docs/guide/networks.md": {
+        "--steps {:.0f}k # skills from images, a CNN: {} minutes on one core": pixel_time,
+        "an update runs over the {} true states of four rooms": lambda: [world().n_states],
+        "The {} images of four rooms are nearly the same image: {} pixels of {} differ.": (
+            lambda: [world().n_states, *changing_pixels()]
+        ),
+        "the paper's CNN, {} seeds, one core per seed.": lambda: [WORDS[len(seen("diayn"))]],
+        "gives all three the {:.0f}k steps of the slowest ([ledger](../paper/ledger.md)): "
+        "{:g}, {:g} and {:g} skills on average of {} seeds": (
+            lambda: [
+                reproduced("pixels").steps / 1e3,
+                *cnns(math.inf, "apart", "diayn", "apart_pixels"),
+                WORDS[reproduced("pixels").seeds],
+            ]
+        ),
+        "`apart` has {:g} after 24k steps and ends {} its start": (
+            lambda: [
+                *cnns(24_000, "apart"),
+                "below" if cnns(math.inf, "apart") < cnns(0, "apart") else "above",
+            ]
+        ),
+        "apart_logits rises to {} and {} of {}, apart and diayn end between {} and {}]": (
+            lambda: [
+                *(*sorted(seen("apart_logits")), cells()),
+                *(f(seen("apart") + seen("diayn")) for f in (min, max)),
+            ]
+        ),
+        "In {} minutes on one core `apart_logits` finds {} and {} of the {} skills (two seeds).": (
+            lambda: [pixel_time()[1], *seen("apart_logits"), cells()]
+        ),
+        "`apart` with its {:,} outputs per state makes {} updates in the same time": (
+            lambda: [PAIRS, *set(seen("apart", "updates"))]
+        ),
+        "at {:.1f} s an update that is more than {} hours from pixels": (
+            lambda: [seconds_an_update(), WORDS[int(12_500 * seconds_an_update() / 3600)]]
+        ),
+        "on plain pixels {} skills, on normalized ones {}. "
+        "The paper's rate of Q (1e-5) costs {} of them": (
+            lambda: [
+                *(choice("plain pixels, not normalized"), choice()),
+                share(1 - choice("the paper's rate of Q, 1e-5") / choice(), 2),
+            ]
+        ),
+        "with 640 samples {} skills, with one episode {}. "
+        "Sampling instead of sweeping over all known transitions: {}.": (
+            lambda: map(choice, ("batch of 640", "one episode per update", "a batch, no sweep"))
+        ),
+        "(channels 16, 32, 32) makes {} updates in the time of one but learns less per update: "
+        "{} after 300.": (lambda: [WORDS[in_the_time_of_one(SMALLER)], choice(SMALLER)]),
+        ": {} after 300, and it learns on": (
+            lambda: [choice("mlp 256, 256 on the same images")]
+        ),
+        "each in a fresh process, {} rounds:": (
+            lambda: [WORDS[len(stored("networks")["mlp 2300"]["rounds"])]]
+        ),
+        "On the same batch this package is faster by {:.1f} to {:.1f} times; "
+        "running on the {} distinct observations makes it {:.0f} to {:.0f} times.": (
+            lambda: [*gains("same_batch"), world().n_states, *gains("distinct")]
+        ),
+        "would save at most the discriminator's part, about {}.": (
+            lambda: [share(discriminator_part("diayn", "100 outputs (diayn)"), 3)]
+        ),
+        "The {:,} outputs of all pairs cost more than everything else together: "
+        "{:.0f} million weights, {} of the update.": (
+            lambda: [
+                *(PAIRS, PAIRS * 10 * 10 * 128 / 1e6),
+                share(discriminator_part("apart", "4,950 outputs (apart)"), 5),
+            ]
+        ),
+        "2 x 2 pixels per cell cost {} times as much": (
+            lambda: [WORDS[round(cnn("diayn, 2 x 2 pixels per cell") / cnn("diayn"))]]
+        ),
+    },
+    "docs/paper/apart_plus.md": {
+        "in `empty`, `apart_logits` finds {:.1f} of {} with decay and {:.1f} without": (
+            lambda: [
+                *(mean("logits, not counts", "empty"), cells("empty")),
+                mean("logits without decay", "empty"),
+            ]
+        ),
+        "takes `empty` ({0} cells for {1} skills, no spare) from {2:.1f} skills after 200,000 "
+        "steps with sampled batches to {3} {0}": (
+            lambda: [cells("empty"), K, mean("no sweep", "empty"), every_seed("empty")]
+        ),
+        "{} seeds in each world (`python benchmarks/plus.py sixty`": lambda: [complete()[1]],
+        "{} million steps, {} seeds each (`python benchmarks/plus.py long`": (
+            lambda: [
+                WORDS[stored("plus-long")[0]["env_steps"] / 1e6].capitalize(),
+                WORDS[len({row["seed"] for row in stored("plus-long")})],
+            ]
+        ),
+        "{} maps that come with the package, the same setting": (
+            lambda: [WORDS[len({key.split()[0] for key in stored("plus-maps")})].capitalize()]
+        ),
+        "plus.py maps`, mean over {} seeds of the share found": (
+            lambda: [WORDS[len(maze()["found"])]]
+        ),
+        "where an episode takes {} steps and 300k steps are only {:,} episodes": (
+            lambda: [maze()["horizon"], round(300_000 // maze()["horizon"], -2)]
+        ),
+        "{:,} steps, {} seeds, mean and 95 % interval": (
+            lambda: [stored("plus-ablation")[0]["steps"], len(found("apart_plus"))]
+        ),
+        "Without both, {:.0f} of {}; with sharing and sampled batches {:.1f}, and {:.1f} of {} in "
+        "`empty`; with the sweep {} of them on all {} seeds.": (
+            lambda: [
+                *(mean("no sharing, no sweep"), cells(), mean("no sweep")),
+                *(mean("no sweep", "empty"), cells("empty")),
+                *(every_seed("four_rooms"), len(found("apart_plus"))),
+            ]
+        ),
+        "{:.0f} to {:.0f}; DIAYN {:.0f} to {:.0f} and VIC {:.0f} to {:.0f}, whose log posterior": (
+            lambda: [n for method in ("tuned_vic", "diayn", "vic") for n in sharing(method)]
+        ),
+        "The same sharing takes `apart`, whose reward is negative wherever a rival is stronger, "
+        "from {:.0f} to {:.0f}.": lambda: sharing("apart"),
+        "(that tuned VIC {:.0f} to {:.0f}, in `empty` {:.0f} to {:.0f}; VIC with sharing "
+        "{:.0f} to {:.0f})": (
+            lambda: [
+                mean(change, where, method)
+                for where, method, changes in (
+                    ("four_rooms", "tuned_vic", ("as it is", "+ initial Q +-1")),
+                    ("empty", "tuned_vic", ("as it is", "+ initial Q +-1")),
+                    ("four_rooms", "vic", ("+ sharing", "+ sharing, initial Q +-1")),
+                )
+                for change in changes
+            ]
+        ),
+        "{:.3g}, {:.3g} and {:.3g} without it; {:.3g}, {:.3g} and {:.3g} with it.": (
+            lambda: [*everywhere("logits without decay"), *everywhere("logits, not counts")]
+        ),
+        "In the largest world {:,} steps are {:,} episodes for {:,} skills": largest,
+        "slip`, {} seeds, 200,000 steps)": lambda: [len(slip(0.2))],
+    },
+    "docs/paper/results.md": {
+        "Four rooms, K = {}, T = {}, {} seeds (0 to 3)": (
+            lambda: [K, world().about.horizon, WORDS[reproduced("reward_table").seeds]]
+        ),
+        "A random walk of {} episodes ends in {:.0f} distinct cells on average": (
+            lambda: [K, walk()]
+        ),
+        "Three plots of skills found over {:.0f}M steps": lambda: at_end("learned_skills"),
+        "over {:.0f}M steps in our reading: means of {} seeds with 95 % intervals "
+        "(`apart reproduce learned_skills`, {:.0f} core-hours)": (
+            lambda: [*at_end("learned_skills"), core_hours("learned_skills")]
+        ),
+        "finds all skills of four rooms on all seeds (our reading, in {} of the paper's steps)": (
+            lambda: [share(all_four_rooms(), 10)]
+        ),
+    },
+    "docs/paper/readings.md": {
+        "AP min, alone and with dropout alone, ends near {:.0f} skills where the paper has {:g}.": (
+            lambda: [round(published("AP min", "AP min, dropout"), -1), ROWS["AP min"][1]]
+        ),
+        "not the number of rollouts ({} to {})": lambda: tried("episodes per update"),
+        "target networks ({} to {} updates)": lambda: tried("target network"),
+        "Only the {} Q has fewer ({} and {}), and with it APART has {}.": fewest,
+        "**APART is at {:.1f}, not at {:g}**": (
+            lambda: [published("AP min, both (APART)"), ROWS["AP min, both (APART)"][1]]
+        ),
+        "a replay of {:,} transitions holds {} collections, "
+        "which are the rollouts of some {:.0f} of the {} skills": replayed,
+        "cells in which skills end ({} against {})": (
+            lambda: [row["skills"] for row in stored("reward-maps").values()]
+        ),
+    },
+    "docs/internals/performance.md": {
+        "Up to K = {} the pairs of four rooms ({:.0f} MB with Adam's moments)": (
+            lambda: [K, world().n_states * PAIRS * 3 * 4 / 1e6]
+        ),
+        "A batch {} times as large costs less than {} as much": larger_batch,
+        "seed-updates per second for {} seeds": lambda: [WORDS[stored("seeds")["seeds"]]],
+        "`apart` spends {} of its time on the gradient and the dense Adam step of the pairs": (
+            lambda: [share(profiled("apart", "the discriminator") / profiled("apart"), 10)]
+        ),
+        "`diayn` takes {} of a millisecond for everything": (
+            lambda: [share(profiled("diayn") / 1e3, 10)]
+        ),
+    },
+    "docs/internals/safety.md": {
+        "killed before and after, power cut) | all, {} kinds |": lambda: [len(FAULTS)],
+        "mutated run folders, {} kinds of damage": (
+            lambda: [sum(name.startswith("by_") for name in dir(Mutator))]
+        ),
+    },
+}
+
+
+def prose(page):
+    """A page without the tables that are written from results, all on one line."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    return " ".join(re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", "", text, flags=re.DOTALL).split())
+
+
+@pytest.mark.parametrize(
+    ("page", "phrase"), [(page, phrase) for page, phrases in HELD.items() for phrase in phrases]
+)
+def test_a_number_in_a_sentence_is_the_stored_one(page, phrase):
+    said = phrase.format(*HELD[page][phrase]())
+    assert re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", prose(page)), said
