@@ -4,6 +4,7 @@
     python benchmarks/readings.py cross "Q: table, table+bias" "target network: none, 20" ...
                                                      # seed 0: every combination, on top of START
     python benchmarks/readings.py best [--top 12]    # seeds 0 to 3 of those with the least gap
+    python benchmarks/readings.py long READING ...   # APART to 50M steps, in readings-long.json
     python benchmarks/readings.py seeds READING 4 5  # other seeds of a reading, as it is printed
 
 A reading is a choice on every axis. `around` tells which choices matter, `cross` tries those
@@ -30,6 +31,7 @@ from typing import Any
 from apart.paper.reward_table import ROWS
 
 STORED = Path(__file__).parent.parent / "results" / "readings-search.json"
+LONG = STORED.with_name("readings-long.json")
 STEPS = 5_000_000
 Reading = Mapping[str, str]  # axis -> choice
 
@@ -101,8 +103,6 @@ def options(reading: Reading, row: str) -> dict[str, Any]:
     q, logits = found.pop("q"), found.pop("logits")
     if found.get("one_skill") and found["episodes_per_update"] == 1:
         del found["one_skill"]
-    if "dropout" not in row:
-        found.pop("keep", None)
     return {**found, "network": f"{q}/{logits}"}
 
 
@@ -114,8 +114,10 @@ def neighbours(reading: Reading) -> Iterable[Reading]:
                 yield {**reading, axis: other}
 
 
-def skills(method: str, changes: Mapping[str, Any], seed: int) -> int:
-    """Skills in four rooms after 5M steps."""
+def skills(
+    method: str, changes: Mapping[str, Any], seed: int, steps: int = STEPS, parts: int = 1
+) -> list[int]:
+    """Skills in four rooms after each of so many equal parts of the steps."""
     import jax
     import jax.numpy as jnp
 
@@ -123,10 +125,13 @@ def skills(method: str, changes: Mapping[str, Any], seed: int) -> int:
     from apart.training.program import program
     from apart.training.state import hyper_of
 
-    config, loaded = resolve("four_rooms", method, {**changes, "steps": STEPS, "seed": seed})
+    config, loaded = resolve("four_rooms", method, {**changes, "steps": steps, "seed": seed})
     made, hyper = program(loaded, config), hyper_of(config)
-    state = made.chunk(made.init(jnp.int32(seed), hyper), hyper, jnp.int32(config.iterations))
-    found = int(made.evaluate(state, hyper).n_effective)
+    state, found = made.init(jnp.int32(seed), hyper), []
+    rounds = [config.iterations * part // parts for part in range(parts + 1)]
+    for begin, end in itertools.pairwise(rounds):
+        state = made.chunk(state, hyper, jnp.int32(end - begin))
+        found.append(int(made.evaluate(state, hyper).n_effective))
     jax.clear_caches()  # compiled programs are many, and each is used once
     return found
 
@@ -140,7 +145,7 @@ def tried(reading: Reading, seed: int, rows: Rows, limit: float) -> tuple[Rows, 
         if gap(rows, [seed]) > limit:
             break
         if str(seed) not in rows.get(row, {}):
-            found = skills(ROWS[row][0], options(reading, row), seed)
+            (found,) = skills(ROWS[row][0], options(reading, row), seed)
             rows.setdefault(row, {})[str(seed)] = found
     return rows, seed
 
@@ -196,6 +201,8 @@ class Store:
 def gap(rows: Rows, seeds: Iterable[int]) -> float:
     """Mean distance of the ten rows to the paper's; where rows are missing at least this."""
     named = [str(seed) for seed in seeds]
+    if not any(s in by_seed for by_seed in rows.values() for s in named):
+        return math.inf
     total = 0.0
     for row, (_, paper, _) in ROWS.items():
         found = [rows[row][s] for s in named if s in rows.get(row, {})]
@@ -228,7 +235,7 @@ def reading_of(name: str) -> Reading:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("around", "cross", "best", "seeds"))
+    parser.add_argument("what", choices=("around", "cross", "best", "long", "seeds"))
     parser.add_argument("rest", nargs="*")
     parser.add_argument("--top", type=int, default=12)
     arguments = parser.parse_args()
@@ -238,6 +245,11 @@ def main() -> None:
         chosen = neighbours(START) if arguments.what == "around" else crossed(arguments.rest)
         limit = 1.25 * gap(store.found[name_of(START)], [0])
         store.ask({name_of(r): r for r in chosen}, [0], limit)
+    elif arguments.what == "long":
+        row, known = "AP min, both (APART)", json.loads(LONG.read_text()) if LONG.exists() else {}
+        for name in arguments.rest:
+            known[name] = skills("apart", options(reading_of(name), row), 0, 50_000_000, 5)
+            LONG.write_text(json.dumps(known, indent=1) + "\n")
     elif arguments.what == "best":
         names = sorted(store.found, key=lambda name: gap(store.found[name], [0]))
         best = {name: reading_of(name) for name in names[: arguments.top]}

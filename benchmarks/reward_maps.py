@@ -81,9 +81,6 @@ def main() -> None:
         stored[name] = {
             "skills": int((ends > 0).sum()),
             "share of tried Q below 0": round(float((found.q[tried] < 0).mean()), 3),
-            "share of greedy actions that are untried": round(
-                float((np.abs(found.q.max(axis=1)) <= 0.02).mean()), 3
-            ),
         }
     made.savefig(ROOT / "docs" / "images" / "reward_maps.png")
     (ROOT / "results" / "reward-maps.json").write_text(json.dumps(stored, indent=1) + "\n")

@@ -20,13 +20,13 @@ from typing import Any
 from readings import PUBLISHED, gap, name_of
 
 from apart._config import SPECS, Config, flag
-from apart.methods import READINGS
+from apart.methods import OURS, READINGS
 from apart.paper import _ledger, _records, experiment
 from apart.paper._judge import spread
 from apart.paper._spec import NAMES, WORLDS, Results
-from apart.paper.long_runs import ALL
 from apart.paper.reward_table import ROWS
-from apart.settings import OURS, choices
+from apart.paper.tuned_long import ALL
+from apart.settings import choices
 from apart.worlds import exact, grid
 
 ROOT = Path(__file__).parent.parent
@@ -77,9 +77,9 @@ def long_curves() -> str:
             name = "tuned_vic" if method == "tuned_vic" else "learned_skills"
             published = reproduced(name, "published")
             ours, label = reproduced(name), f"{method} {world}"
-            tuned = reproduced("long_runs")
-            if label in tuned.runs:
-                ours = tuned
+            for longer in ("long_runs", "tuned_long"):
+                if label in reproduced(longer).runs:
+                    ours = reproduced(longer)
             cells = [
                 f"{spread(found.final(label))} ({found.steps / 1e6:g}M)"
                 for found in (ours, published)
@@ -398,7 +398,7 @@ def headline() -> str:
 
 def readme_state() -> str:
     """The same with two examples."""
-    found, counted = reproduced("reward_table"), reproduced("long_runs")
+    found, counted = reproduced("reward_table"), reproduced("tuned_long")
     row = next(label for label, (method, *_) in ROWS.items() if method == "apart")
     paper = ROWS[row][1]
     ours, theirs = (
@@ -480,6 +480,18 @@ def reading_order() -> str:
     return "\n".join(lines) + "\n\n" + markdown(["gain, in skills", "paper", "published"], table)
 
 
+def readings_long() -> str:
+    found = stored("readings-long")
+    parts = len(next(iter(found.values())))
+    head = ["reading", *(f"{50 * (n + 1) // parts}M" for n in range(parts)), "gap at 5M (seed 0)"]
+    rows = []
+    for name, skills in found.items():
+        table = searched().get(name, {})
+        known = f"{gap(table, [0]):.1f}" if len(table) == len(ROWS) else ""
+        rows.append([name, *skills, known])
+    return markdown(head, rows)
+
+
 def reward_maps() -> str:
     rows = [[name, *found.values()] for name, found in stored("reward-maps").items()]
     head = next(iter(stored("reward-maps").values()))
@@ -528,7 +540,7 @@ TABLES: dict[str, Callable[[], str]] = {
     for f in (
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
-        *(reading_order, reward_maps, tuned_readings, long_curves),
+        *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(networks,),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )

@@ -331,9 +331,7 @@ HELD = {
         ),
         "(channels 16, 32, 32) makes {} updates in the time of one but learns less per update: "
         "{} after 300.": (lambda: [WORDS[in_the_time_of_one(SMALLER)], choice(SMALLER)]),
-        ": {} after 300, and it learns on": (
-            lambda: [choice("mlp 256, 256 on the same images")]
-        ),
+        ": {} after 300, and it learns on": (lambda: [choice("mlp 256, 256 on the same images")]),
         "each in a fresh process, {} rounds:": (
             lambda: [WORDS[len(stored("networks")["mlp 2300"]["rounds"])]]
         ),

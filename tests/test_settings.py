@@ -127,6 +127,8 @@ def test_a_reading_stands_between_the_method_and_the_user():
     mine = {"episodes_per_update": 4, "context": "next", "network": "table"}
     config, _ = resolve("four_rooms", "apart", mine, reading="published")
     assert (config.episodes_per_update, config.context, config.network) == (4, "next", "table")
+    config, _ = resolve("four_rooms", "apart", {"episodes_per_update": 1}, reading="published")
+    assert not config.one_skill  # it would do nothing
     ours, unsaid = (resolve("four_rooms", "apart", {}, **r)[0] for r in ({"reading": "ours"}, {}))
     assert ours == unsaid
 
@@ -136,7 +138,7 @@ def test_a_reading_stands_between_the_method_and_the_user():
     [
         ("apart", {}, "publishd", "unknown reading 'publishd'; did you mean 'published'"),
         ("apart", {"network": "additive"}, "ours", "name that of the logits too"),
-        ("apart", {"network": "table/joint"}, "ours", "joint is a form of Q"),
+        ("apart", {"network": "table/joint+bias"}, "ours", "joint is a form of Q"),
         ("apart_plus", {}, "published", "apart_plus is not the paper's"),
         (
             "apart_plus",
@@ -145,6 +147,9 @@ def test_a_reading_stands_between_the_method_and_the_user():
             "--q-rule sweep_plain moves cells",
         ),
         ("apart", {"network": "table+bais"}, "ours", "unknown network 'table+bais'"),
+        ("apart", {"network": "joint/table"}, "ours", "without a bias that is the same as table"),
+        ("apart", {"updates_per_episode": 2}, "published", "(--reading published sets --context"),
+        ("random_walk", {}, "published", "random_walk is not the paper's"),
         ("apart", {"keep": 0.3}, "ours", "--keep does nothing"),
         ("ap_min", {"keep": 0.3}, "ours", "--keep does nothing"),
         ("apart", {"one_skill": True}, "ours", "--one-skill does nothing"),

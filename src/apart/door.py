@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from apart._config import SPECS, Options, check_value, unknown_option
 from apart._errors import NonFinite, UserError, unknown
-from apart.methods import METHODS, Method
+from apart.methods import METHODS, OURS, Method
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
-from apart.settings import OURS, check_names
+from apart.settings import check_names
 
 if TYPE_CHECKING:
     from apart._types import Array

@@ -22,7 +22,7 @@ from apart._registry import Registry, load_plugins
 from apart.learner import approximators
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
-from apart.methods import METHODS, READINGS
+from apart.methods import METHODS, OURS, READINGS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.rewards import REWARDS
@@ -31,7 +31,6 @@ from apart.worlds import grid, observations
 from apart.worlds.observations import OBSERVATIONS, Observation
 from apart.worlds.world import TableWorld, World, n_available
 
-OURS: Final = "ours"
 _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "method": METHODS,
@@ -142,8 +141,15 @@ def resolve(
         config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
     config = _with_networks(config, loaded, options)
-    check(config, loaded)
+    by_reading = {name for name in READINGS[reading].options if name not in options}
+    try:
+        check(config, loaded)
+    except UserError as error:
+        sets = f" (--reading {reading} sets {', '.join(map(flag, sorted(by_reading)))})"
+        raise UserError(f"{error}{sets if by_reading else ''}") from None
     facts = _Facts.of(config)
+    idle = {n: getattr(Config, n) for n in by_reading if n in _IDLE and _IDLE[n](config, facts)}
+    config = dataclasses.replace(config, **idle)
     for name in options:
         if name in _IDLE and _IDLE[name](config, facts):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")

@@ -6,12 +6,13 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fakes import COLUMNS, fake, over_steps
 
 from apart import paper
 from apart._errors import UserError
-from apart.methods import READINGS
+from apart.methods import OURS, READINGS
 from apart.paper import _judge as rule
 from apart.paper import (
     _ledger,
@@ -25,7 +26,7 @@ from apart.paper import reward_comparison as compared
 from apart.paper._reproduce import draw
 from apart.paper._spec import DETAILS, SKILLS, WORLDS, Condition, Results
 from apart.report.draw import SERIES, STYLES
-from apart.settings import OURS, resolve
+from apart.settings import resolve
 
 NAMES = paper.names()
 STORED = Path(__file__).parents[2] / "results" / "reproduce"
@@ -113,13 +114,15 @@ def test_the_size_of_rewards():
         compared.beta_matches,
         compared.concentrates,
     )
-    good = compare(apart=0.8, average=-0.2, ten=0.9, one=0.5, tenth=0.1, vic=4.0)
-    assert compared.scales(good)["AP average"].mean() == pytest.approx(0.2, abs=1e-3)
+    good = compare(apart=0.8, average=-0.2, ten=0.7, one=-0.5, tenth=-0.98, vic=4.0)
+    assert compared.levels(good)["AP average"].mean() == pytest.approx(-0.2, abs=1e-3)
     assert [check(good).verdict for check in checks] == ["reproduced"] * 3
-    bad = compare(apart=0.5, average=0.2, ten=0.16, one=0.16, tenth=0.1, vic=0.6)
+    bad = compare(apart=0.5, average=0.2, ten=-0.6, one=-0.16, tenth=-0.1, vic=0.6)
     assert [check(bad).verdict for check in checks] == ["not reproduced"] * 3
     near = compare(apart=0.5, average=0.2, ten=0.6, one=0.5, tenth=0.1, vic=0.6)
     assert compared.beta_matches(near).verdict == "not reproduced"
+    far = compare(apart=0.98, average=0.2, ten=0.1, one=-0.98, tenth=-0.98, vic=0.6)
+    assert compared.beta_matches(far).verdict == "not reproduced"  # nearest, and not near
 
 
 def test_detours_and_overlaps():
@@ -185,10 +188,23 @@ def test_results_of_other_settings_are_refused(tmp_path):
             _records.read(path, dataclasses.replace(spec, conditions=conditions))
 
 
+def test_when_a_number_was_first_reached_is_not_thinned_away():
+    rng = np.random.default_rng(0)
+    skills = np.minimum(np.arange(6001) / 60 + rng.integers(0, 5, 6001), 85).astype(int)
+    rows = [{"env_steps": 25e3 * i, "n_effective": float(n)} for i, n in enumerate(skills)]
+    kept = _records.thinned(rows)
+    assert len(kept) < 200
+    for n in range(86):
+        first = [
+            next(r["env_steps"] for r in some if r["n_effective"] >= n) for some in (rows, kept)
+        ]
+        assert first[0] == first[1]
+
+
 @pytest.mark.parametrize("steps", [80, 5_000_000, 20_000_000])
 def test_few_rows_are_kept_and_those_that_claims_are_about(steps):
     every = min(25_000, steps)
-    rows = [{"env_steps": float(at)} for at in range(0, steps + 1, every)]
+    rows = [{"env_steps": float(at), "n_effective": 7.0} for at in range(0, steps + 1, every)]
     kept = [row["env_steps"] for row in _records.thinned(rows)]
     assert len(kept) <= 83
     assert kept == sorted(set(kept))

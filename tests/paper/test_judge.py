@@ -81,6 +81,11 @@ def test_short_runs_give_only_verdicts_that_will_stand(verdict, early, judged, w
     assert (row.verdict, row.why) == (judged, why)
 
 
+def test_seeds_that_differ_too_much_reproduce_nothing():
+    found = rule.value("a", 10.0, 1.5)(results_of(a=[20, 60]))
+    assert found.verdict == "not judged: too few seeds"
+
+
 def test_runs_of_another_length_may_stand_for_a_claim():
     claim = Claim("c", "85", lambda _: Finding("1", rule.REPRODUCED, "so"), at=20_000_000)
     for least, verdict in ((0, "not judged below 20M steps"), (5_000_000, rule.REPRODUCED)):

@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 from types import SimpleNamespace
-from typing import ClassVar
 
 import pytest
 
@@ -235,44 +234,56 @@ def test_runs_that_experiments_share_are_paid_once():
     assert len(_budget.fit(specs, "ours", 11.0, lambda name, size: shared)) == 2
 
 
-def test_tasks_of_a_cluster_end_with_the_budget_too(tmp_path):
-    class Ray:
-        """Two tasks, of which one is ready in time."""
+def test_tasks_of_a_cluster_end_with_the_budget_too(tiny):
+    """What is ready comes back, what is not is given up."""
+    here, late = (job_of(label, tiny).folder for label in "ab")
+    sent = [(folder / run_folder.CONFIG).read_bytes() for folder in (here, late)]
+    back = {file.name: file.read_bytes() for file in here.iterdir() if file.is_file()}
+    cancelled, received = [], []
 
-        cancelled: ClassVar[list[int]] = []
+    def wait(tasks, num_returns, timeout):
+        assert timeout is not None
+        return ([sent[0]], []) if sent[0] in tasks else ([], tasks)
 
-        def remote(self, **_):
-            return lambda function: SimpleNamespace(remote=lambda config: int(config))
-
-        def wait(self, tasks, num_returns, timeout):
-            return ([1], []) if 1 in tasks else ([], tasks)
-
-        def get(self, task):
-            return (3, "apart: no luck")
-
-        def cancel(self, task, force):
-            self.cancelled.append(task)
-
-    for number in (1, 2):
-        (tmp_path / str(number)).mkdir()
-        (tmp_path / str(number) / run_folder.CONFIG).write_text(str(number))
-    later = {tmp_path / "2": []}
-    assert engines._distribute(Ray(), later, lambda *_: None, time.monotonic()) == {}
-    assert Ray.cancelled == [2]
+    ray = SimpleNamespace(
+        remote=lambda **_: lambda function: SimpleNamespace(remote=lambda config: config),
+        wait=wait,
+        get=lambda task: back,
+        cancel=lambda task, force: cancelled.append(task),
+    )
+    (here / run_folder.SUMMARY).unlink()
+    watch = lambda folder, progress: received.append(folder)  # noqa: E731
+    assert engines._distribute(ray, {here: [], late: []}, watch, time.monotonic()) == {}
+    assert (received, cancelled) == ([here], [sent[1]])
+    assert (here / run_folder.SUMMARY).exists()
 
 
-def test_when_time_is_up_runs_save_their_state_and_the_same_command_goes_on(tmp_path, monkeypatch):
-    spec = Experiment("t", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")], seeds=1)
-    monkeypatch.setattr(_reproduce, "experiment", lambda name: spec)
+CHILD = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit({})); time.sleep({})"
+
+
+@pytest.mark.parametrize(("code", "fails"), [(143, False), (3, True)])
+def test_when_time_is_up_children_are_asked_to_end_and_failures_stay_failures(code, fails):
+    commands = {n: [sys.executable, "-c", CHILD.format(code, 60)] for n in range(9)}
+    began = time.monotonic()
+    failures = pool.run(commands, lambda name, progress: None, began + 2.0)
+    assert time.monotonic() - began < 50
+    assert bool(failures) == fails
+    assert all(failure.code == code for failure in failures.values())
+
+
+def test_what_was_not_made_in_time_is_said(tiny, monkeypatch):
     monkeypatch.setattr(_runs.Job, "seconds", 0.0)
-    said = []
-    pictures = _reproduce.reproduce(["t"], tmp_path, budget=12.0, say=said.append)
-    jobs = [job for group in _runs.planned(spec, tmp_path, 1, spec.steps).values() for job in group]
-    done = sum(job.done for job in jobs)
-    if done < len(jobs):  # five million steps take longer than that on all but the fastest
-        assert not pictures
-        assert said[-1] == f"not made in time: t ({done} of 2 runs); the same goes on"
-        assert any((job.folder / run_folder.CHECKPOINTS).exists() for job in jobs)
+    said, untils = [], []
+
+    def late(commands, watch, until):
+        untils.append(until - time.monotonic())
+        return {}
+
+    pictures = _reproduce.reproduce(["tiny"], tiny, budget=7.0, engine=late, say=said.append)
+    assert not pictures
+    assert 0 < untils[0] <= 7
+    assert said[0] == "whole: tiny (4 seeds, 5M steps)"
+    assert said[-1] == "not made in time: tiny (0 of 8 runs); the same command goes on"
 
 
 @pytest.mark.parametrize(
@@ -282,6 +293,7 @@ def test_when_time_is_up_runs_save_their_state_and_the_same_command_goes_on(tmp_
         (["reproduce", "latents", "--budget", "xh"], "--budget: 'x' is not a number"),
         (["reproduce", "latents", "--budget", "1h", "--seeds", "2"], "--budget chooses --seeds"),
         (["reproduce", "latents", "--reading", "publishd"], "did you mean 'published'"),
+        (["reproduce", "pixels", "--reading", "published"], "made in our reading only: pixels"),
         (["reproduce"], "name an experiment or --all"),
         (["reproduce", "reward_tabel"], "did you mean 'reward_table'"),
         (["reproduce", "latents", "--all"], "--all or ids (latents), not both"),

@@ -49,6 +49,18 @@ def test_so_it_does_for_counts_of_skills():
     assert covered(found, truth) == pytest.approx(0.95, abs=0.025)
 
 
+def test_at_the_ceiling_intervals_are_too_narrow_and_it_is_said():
+    rng = np.random.default_rng(3)
+
+    def drawn(n):
+        return np.minimum(np.rint(rng.normal(71.8, 0.5, n)), 72.0)
+
+    truth = drawn(400_000).mean()
+    found = [statistics.mean(drawn(SEEDS)) for _ in range(DRAWS)]
+    assert 0.6 < covered(found, truth) < 0.85
+    assert "ceiling" in statistics.__doc__
+
+
 @pytest.mark.parametrize(("spread", "n"), [(1.0, 4), (5.0, 4), (0.2, 3)])
 def test_the_interval_of_a_difference_covers_it_also_where_spreads_differ(spread, n):
     rng = np.random.default_rng(2)

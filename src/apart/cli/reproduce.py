@@ -8,8 +8,7 @@ from pathlib import Path
 from apart import paper
 from apart._errors import UserError, unknown
 from apart.cli import words
-from apart.methods import READINGS
-from apart.settings import OURS
+from apart.methods import OURS, READINGS
 
 HELP = "tables and figures of the paper, beside its own values"
 

@@ -21,7 +21,7 @@ from apart._config import (
 )
 from apart._config import check_value as checked
 from apart.cli import words
-from apart.methods import METHODS
+from apart.methods import METHODS, OURS
 from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
@@ -54,9 +54,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     groups[EVERYDAY].add_argument(
         "--reading",
         metavar="NAME",
-        default=settings.OURS,
+        default=OURS,
         help="how the paper's open points are read, by their own options: "
-        f"{', '.join(choices['reading'])} (default {settings.OURS})",
+        f"{', '.join(choices['reading'])} (default {OURS})",
     )
     method = _method(asked)
     parser.description = f"Defaults are those of --method {method} (apart list methods)."

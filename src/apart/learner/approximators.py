@@ -420,7 +420,10 @@ def _form(text: str) -> Form:
         kernel = _whole(text, rest[1], _MOST_KERNEL)
         if kernel % 2 == 0:
             raise UserError(f"--network {text}: kernels of {kernel} are even; use {kernel + 1}")
-    return Form(kind, sizes, kernel, bias=shape != text)
+    form = Form(kind, sizes, kernel, bias=shape != text)
+    if form.is_table and known.only_q:
+        raise UserError(f"--network {text}: without a bias that is the same as table; {text}+bias")
+    return form
 
 
 def _whole(text: str, word: str, most: int) -> int:

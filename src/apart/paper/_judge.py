@@ -7,6 +7,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
 
+from apart.methods import OURS, PUBLISHED
 from apart.paper._spec import Claim, Experiment, Results
 from apart.paper._spec import Finding as Finding
 from apart.report import statistics
@@ -14,12 +15,21 @@ from apart.report import statistics
 Check: TypeAlias = Callable[[Results], Finding]
 REPRODUCED, BETTER, MISSED = "reproduced", "better", "not reproduced"
 OPEN = "not judged: neither got there"
+WIDE = "not judged: too few seeds"
 NOT_JUDGED = "not judged"  # in `Claim.why`: why the runs are too short
+_WIDEST = 5.0  # an interval that is wider meets anything
 
 
 def under(reading: str, verdict: str) -> str:
     """A key of `Claim.why` for one reading alone."""
     return f"{verdict} ({reading})"
+
+
+# Keys of `Claim.why` that explain one reading alone.
+OURS_REPRODUCED, OURS_BETTER, OURS_MISSED = (
+    under(OURS, verdict) for verdict in (REPRODUCED, BETTER, MISSED)
+)
+PUBLISHED_MISSED = under(PUBLISHED, MISSED)
 
 
 def judged(ours: str, holds: object, rule: str) -> Finding:
@@ -48,6 +58,8 @@ def value(label: str, paper: float, std: float, own: bool = False) -> Check:
         scores = results.final(label)
         gap = statistics.difference(scores, [paper])
         near = max(2.0 * std, 2.0)
+        if gap.high - gap.estimate > near + _WIDEST:
+            return Finding(spread(scores), WIDE, "the seeds differ too much")
         meets = gap.low <= near and gap.high >= -near
         rule = f"the interval comes within {near:g} skills ({gap.estimate:+.1f})"
         found = judged(spread(scores), meets, rule)

@@ -11,13 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from apart.methods import READINGS
+from apart.methods import OURS, PUBLISHED, READINGS
 from apart.paper import _records, experiment, names
 from apart.paper._judge import BETTER, MISSED, NOT_JUDGED, REPRODUCED, Row, judge, spread
 from apart.paper._spec import Experiment, Results
-from apart.settings import OURS
 
-_PUBLISHED: Final = next(name for name in READINGS if name != OURS)
 _HOLDS: Final = (REPRODUCED, BETTER, "yes")
 _MARKS: Final = {REPRODUCED: "yes", BETTER: "better", MISSED: "no"}
 
@@ -30,16 +28,18 @@ Every claim with its numbers is in [claims.md](claims.md), the search for the pu
 {headline}
 
 The paper leaves open how often it updates, how Q starts, and more. Two readings of it are judged:
-**ours** (one update per episode, the state after the action, no bias; up to 20M steps) and
-**published** (`--reading published`: its algorithms taken literally, what comes closest to its
-table; each claim at the paper's own number of steps, up to 150M). Four seeds each.
+**ours** (one update per episode, the state after the action, no bias; mostly up to 20M steps) and
+**published** (`--reading published`: its algorithms taken literally and, where they are silent,
+what comes closest to its table; each claim at the paper's own number of steps, up to 150M). Four
+seeds each, two from pixels.
 """
 
 _CLAIMS: Final = """# Every claim of the paper beside what was measured
 
 Generated like the [ledger](ledger.md), which is the short form of this. `apart reproduce ID` makes
 any part of it again, with `--reading published` the other column. Numbers are means over seeds with
-95 % intervals (Student's t; Welch's for differences). AP is all pairs, OvA one-vs-all, ART
+95 % intervals (Student's t; Welch's for differences; where most seeds find all skills they are too
+narrow). AP is all pairs, OvA one-vs-all, ART
 ascending reward and dropout; the least vote is the minimum over pairs that APART rewards; DISDAIN
 is what the paper compares with (Strouse et al., 2021).
 
@@ -53,9 +53,9 @@ are questions of ours, which the paper does not answer. Letters lead to the reas
 """
 
 _CHANCE: Final = (
-    "Each verdict is at 95 %: of {n} true claims some {wrong} would fail by chance alone, and of "
-    "as many false differences half that number would pass; no verdict was adjusted for that, so "
-    "trust patterns, not single lines."
+    "Each verdict is at 95 %: of differences that are not there 1 in 40 would pass, some {wrong} "
+    "of {n} claims if none were true; how many true ones fail depends on their size and on four "
+    "seeds. No verdict was adjusted for their number: trust patterns, not single lines."
 )
 
 
@@ -127,7 +127,7 @@ def headline(found: Mapping[str, Entry]) -> str:
     rest = f", {t.unjudged} not judged" if t.unjudged else ""
     return (
         f"**Of {t.total} claims of the paper {t.held[OURS]} are reproduced in our reading, "
-        f"{t.held[_PUBLISHED]} in the published one, {t.either} in at least one; {t.neither} in "
+        f"{t.held[PUBLISHED]} in the published one, {t.either} in at least one; {t.neither} in "
         f"neither{rest}.**"
     )
 
@@ -165,10 +165,10 @@ _LISTS: Final[Mapping[str, Callable[[_Pair], bool]]] = {
     "What holds in neither reading": lambda p: p.judged and not p.holds,
     "What was not judged": lambda p: not p.judged,
     "What holds in ours and not in the published reading": lambda p: (
-        p.verdicts.get(OURS) in _HOLDS and p.verdicts.get(_PUBLISHED) == MISSED
+        p.verdicts.get(OURS) in _HOLDS and p.verdicts.get(PUBLISHED) == MISSED
     ),
     "What holds in the published reading and not in ours": lambda p: (
-        p.verdicts.get(_PUBLISHED) in _HOLDS and p.verdicts.get(OURS) == MISSED
+        p.verdicts.get(PUBLISHED) in _HOLDS and p.verdicts.get(OURS) == MISSED
     ),
 }
 
@@ -191,7 +191,7 @@ def short(found: Mapping[str, Entry]) -> str:
         neither = sum(pair.judged and not pair.holds for pair in pairs)
         title = f"[{entry.spec.title}](claims.md#{_anchor(entry.spec.title)})"
         parts.append(f"| {title} | {len(pairs)} | {' | '.join(cells)} | {neither or ''} |")
-    parts.append("\n" + _CHANCE.format(n=t.total, wrong=round(0.05 * t.total)))
+    parts.append("\n" + _CHANCE.format(n=t.total, wrong=round(0.025 * t.total)))
     for title, chosen in _LISTS.items():
         lines = []
         for entry in found.values():
@@ -231,7 +231,7 @@ def claims(found: Mapping[str, Entry]) -> str:
     parts = [_CLAIMS, headline(found)]
     parts.append(
         f"Of {len(own)} questions of ours {answered[OURS]} are answered by yes in our reading, "
-        f"{answered[_PUBLISHED]} in the published one.\n"
+        f"{answered[PUBLISHED]} in the published one.\n"
     )
     for name, entry in found.items():
         parts.append(section(name, entry, reasons))

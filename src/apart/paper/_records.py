@@ -11,10 +11,10 @@ from typing import Any
 
 from apart._errors import UserError
 from apart._version import __version__
+from apart.methods import OURS
 from apart.paper._spec import DETAILS, SKILLS, Experiment, Record, Results
 from apart.runs import files
 from apart.runs import folder as run_folder
-from apart.settings import OURS
 from apart.worlds.world import TableWorld, World
 
 _CURVE = ("env_steps", "n_effective")
@@ -30,9 +30,18 @@ _MARKS = (
 
 
 def thinned(rows: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
-    """Evenly many of the rows of metrics.csv, and those that claims are about."""
+    """Evenly many of the rows of metrics.csv, and those that claims are about.
+
+    Among those are all that have more skills than any before: when a number was first reached is
+    then known exactly.
+    """
     step = max(1, -(-len(rows) // _MOST_ROWS))
     marks = {max(i for i, row in enumerate(rows) if row["env_steps"] <= at) for at in _MARKS}
+    most = -math.inf
+    for i, row in enumerate(rows):
+        if row.get("n_effective", -math.inf) > most:
+            most = row["n_effective"]
+            marks.add(i)
     return [row for i, row in enumerate(rows) if i % step == 0 or i in marks]
 
 

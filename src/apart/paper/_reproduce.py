@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from apart._errors import UserError, unknown
-from apart.methods import READINGS
+from apart.methods import OURS, READINGS
 from apart.paper import _budget, _ledger, _panels, _records, _runs, experiment
 from apart.paper._board import Say
 from apart.paper._budget import Scale
@@ -20,7 +20,6 @@ from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration
 from apart.runs import files
 from apart.runs import folder as run_folder
-from apart.settings import OURS
 
 __all__ = ["draw", "reproduce"]
 
@@ -46,8 +45,8 @@ def reproduce(
         seeds: per condition; the experiment's own unless said.
         steps: of every run; the experiment's own unless said.
         reading: of the paper.
-        budget: seconds that all of it may take: seeds and steps are chosen so that it fits, and
-            nothing is trained after.
+        budget: seconds that all of it may take: seeds and steps are chosen so that it fits on the
+            cores of this machine, and nothing is trained after.
         engine: where runs are trained.
         say: gets every line.
 
@@ -62,9 +61,14 @@ def reproduce(
     if reading not in READINGS:
         raise unknown("reading", reading, READINGS)
     specs = {name: experiment(name) for name in names}
-    for name in [name for name, spec in specs.items() if spec.only_ours and reading != OURS]:
-        say(f"{name} has options of its own; it is made in our reading only")
-        del specs[name]
+    if reading != OURS:
+        own = [name for name, spec in specs.items() if spec.only_ours]
+        specs = {name: spec for name, spec in specs.items() if name not in own}
+        words = f"made in our reading only: {', '.join(own)}"
+        if not specs:
+            raise UserError(f"--reading {reading}: {words}")
+        if own:
+            say(words)
     sizes = {
         name: Scale(seeds or spec.seeds, steps or spec.steps_in(reading))
         for name, spec in specs.items()
@@ -87,8 +91,8 @@ def reproduce(
         sizes = _budget.fit(specs, reading, budget, cost)
         if not sizes:
             raise UserError(f"--budget {duration(budget)}: nothing fits into that")
-        for words in _budget.words(specs, reading, sizes):
-            say(words)
+        for line in _budget.words(specs, reading, sizes):
+            say(line)
     plans = {name: planned(name, size) for name, size in sizes.items()}
     groups = {
         name: {job.folder: job for jobs in plan.values() for job in jobs}
@@ -115,9 +119,9 @@ def reproduce(
     if todo:
         until = math.inf if budget is None else began + budget
         _runs.train(todo, groups, engine, say, show, until)
-    for name in plans.keys() - pictures.keys():
-        done = sum(job.done for job in groups[name].values())
-        say(f"not made in time: {name} ({done} of {len(groups[name])} runs); the same goes on")
+    for name in (name for name in plans if name not in pictures):
+        done, n = sum(job.done for job in groups[name].values()), len(groups[name])
+        say(f"not made in time: {name} ({done} of {n} runs); the same command goes on")
     return {name: pictures[name] for name in plans if name in pictures}
 
 

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from apart import settings
 from apart._config import Config
 from apart._errors import RunInterrupted
+from apart.methods import OURS
 from apart.paper._board import Board, Say
 from apart.paper._spec import Condition, Experiment
 from apart.running import pool
@@ -49,9 +50,7 @@ class Job(NamedTuple):
         return 4.0 + c.iterations * c.updates_per_episode * per_update
 
 
-def job(
-    condition: Condition, seed: int, steps: int, folder: Path, reading: str = settings.OURS
-) -> Job:
+def job(condition: Condition, seed: int, steps: int, folder: Path, reading: str = OURS) -> Job:
     """Where the run of ``condition`` is, or will be: named after all that decides its bits."""
     config, world = condition.resolved(reading, steps=steps, seed=seed)
     fingerprint = dataclasses.replace(config, seed=0).fingerprint()[:10]
@@ -60,7 +59,7 @@ def job(
 
 
 def planned(
-    spec: Experiment, folder: Path, seeds: int, steps: int, reading: str = settings.OURS
+    spec: Experiment, folder: Path, seeds: int, steps: int, reading: str = OURS
 ) -> dict[str, list[Job]]:
     """The jobs of an experiment by condition."""
     return {

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from apart.settings import OURS, resolve
+from apart.methods import OURS
+from apart.settings import resolve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

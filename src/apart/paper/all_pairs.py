@@ -72,10 +72,8 @@ EXPERIMENT = Experiment(
                 "yes (at 5M)",
                 rule.more(f"ap_average {w}", f"ap_min {w}"),
                 {
-                    rule.under(
-                        "ours", rule.MISSED
-                    ): "the least vote is negative where others live, so that unknown "
-                    "cells look better; with one update per episode that pays within 5M"
+                    rule.OURS_MISSED: "the least vote is negative where others live, so that "
+                    "unknown cells look better; with one update per episode that pays within 5M"
                 },
             )
             for w in WORLDS

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from apart.methods import PUBLISHED
 from apart.paper import _judge as rule
 from apart.paper._spec import Claim, Condition, Experiment, Results
 
@@ -76,11 +77,7 @@ DONT_CARES = Experiment(
             "masking is better",
             "better",
             rule.more(MASKED, PULLED),
-            {
-                rule.under(
-                    "ours", rule.MISSED
-                ): "both are near the maximum by then; masking gets there sooner"
-            },
+            {rule.OURS_MISSED: "both are near the maximum by then; masking gets there sooner"},
         ),
         half_sooner("with masking half of the skills are there sooner", MASKED, PULLED),
     ],
@@ -94,10 +91,8 @@ def reachable(results: Results) -> rule.Finding:
 
 
 UPDATES = {
-    rule.under(
-        "ours", rule.MISSED
-    ): "probably the updates: with one per episode, shorter episodes make more of them "
-    "in as many steps"
+    rule.OURS_MISSED: "probably the updates: with one per episode, shorter episodes make more of "
+    "them in as many steps"
 }
 EPISODE_LENGTH = Experiment(
     "Steps per episode",
@@ -132,11 +127,7 @@ LATENTS = Experiment(
         ask(
             "200 latents find more than 100",
             rule.more("K = 200", "K = 100"),
-            {
-                rule.under(
-                    "ours", rule.REPRODUCED
-                ): "slower for 3M steps, then spare skills find the last cells"
-            },
+            {rule.OURS_REPRODUCED: "slower for 3M steps, then spare skills find the last cells"},
         ),
         ask("50 latents find more than 10", rule.more("K = 50", "K = 10")),
         ask("10 latents find 10 skills (within one)", nearly_ten),
@@ -168,7 +159,7 @@ LEARNING_RATES = Experiment(
 )
 
 LAYER = {"network": "table/mlp:2300"}
-WITH_BIAS = {"published": {"network": "table+bias/mlp:2300+bias"}}
+WITH_BIAS = {PUBLISHED: {"network": "table+bias/mlp:2300+bias"}}
 SECOND_LAYER = Experiment(
     "One-vs-all with a second layer of 2,300",
     SOURCE,
@@ -183,9 +174,7 @@ SECOND_LAYER = Experiment(
             "no significant change",
             rule.alike([f"{name}, one layer", f"{name}, two layers"], 4),
             {
-                rule.under(
-                    "ours", rule.REPRODUCED
-                ): "small beside the 60 to 70 that all pairs find more",
+                rule.OURS_REPRODUCED: "small beside the 60 to 70 that all pairs find more",
                 rule.MISSED: "a few fewer, by more than chance: more weights do not help, as it "
                 "says",
             },

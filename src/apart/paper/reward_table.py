@@ -29,8 +29,8 @@ STUCK = (
 )
 LEVEL = "the ascending reward alone is level with it"
 TIE = {
-    rule.under("ours", rule.MISSED): "both find nearly all skills; the gain is within the spread",
-    rule.under("published", rule.MISSED): LEVEL,
+    rule.OURS_MISSED: "both find nearly all skills; the gain is within the spread",
+    rule.PUBLISHED_MISSED: LEVEL,
 }
 STUCK_ROWS = ("AP min", "AP min, dropout")
 RIVALS = {
@@ -48,9 +48,9 @@ def why(label: str) -> dict[str, str]:
     if not label.startswith("AP min"):
         return {}
     return {
-        rule.under("ours", rule.BETTER): UPDATES,
-        rule.under("ours", rule.MISSED): UPDATES,
-        rule.under("published", rule.MISSED): STUCK if label in STUCK_ROWS else LEVEL,
+        rule.OURS_BETTER: UPDATES,
+        rule.OURS_MISSED: UPDATES,
+        rule.PUBLISHED_MISSED: STUCK if label in STUCK_ROWS else LEVEL,
     }
 
 

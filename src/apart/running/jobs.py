@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from apart._config import Config, check_value
 from apart._errors import UserError
+from apart.methods import OURS
 from apart.running.progress import Listener
 from apart.runs import folder as run_folder
 from apart.runs import plan
 from apart.runs.folder import Run, RunSet
-from apart.settings import OURS, resolve
+from apart.settings import resolve
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 

@@ -113,7 +113,8 @@ class _Pool:
     def _follow(self, name: Any, words: list[str]) -> None:
         try:
             code, line = self._listen(name, words)
-            if code and not self._late:
+            ended = self._late and code in (-signal.SIGTERM, 128 + signal.SIGTERM)
+            if code and not ended:
                 self._failures[name] = Failure(code, line)
             elif not code:
                 self._tell(name, None)
