@@ -36,7 +36,10 @@ STORED = Path(__file__).parents[2] / "results" / "reproduce"
 def test_every_result_that_is_stored_has_its_experiment(reading):
     """Ids are the names of files: they stay, whatever module an experiment is in."""
     stored = {path.stem for path in _records.place(STORED, reading).glob("*.json")}
-    assert stored == {n for n in NAMES if reading == OURS or not paper.experiment(n).only_ours}
+    assert stored <= {n for n in NAMES if reading == OURS or not paper.experiment(n).only_ours}
+    page = _ledger.short(_ledger.results_in(STORED))
+    line = next((line for line in page.splitlines() if line.startswith("Not made yet")), "")
+    assert all(f"`{n}`" in line for n in NAMES if reading == OURS and n not in stored)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -146,7 +149,10 @@ def test_what_is_stored_has_the_budget_of_its_experiment(name, reading):
     spec = paper.experiment(name)
     if spec.only_ours and reading != OURS:
         pytest.skip("made in our reading only")
-    results = _records.read(_records.place(STORED, reading) / f"{name}.json", spec)
+    path = _records.place(STORED, reading) / f"{name}.json"
+    if not path.exists():
+        pytest.skip("not made yet, as the ledger says")
+    results = _records.read(path, spec)
     assert (results.steps, results.reading) == (spec.steps_in(reading), reading)
     for records in results.runs.values():
         assert [record.seed for record in records] == list(range(spec.seeds))
@@ -192,13 +198,11 @@ def test_when_a_number_was_first_reached_is_not_thinned_away():
     rng = np.random.default_rng(0)
     skills = np.minimum(np.arange(6001) / 60 + rng.integers(0, 5, 6001), 85).astype(int)
     rows = [{"env_steps": 25e3 * i, "n_effective": float(n)} for i, n in enumerate(skills)]
-    kept = _records.thinned(rows)
-    assert len(kept) < 200
+    base = fake(Condition("a", "apart"), 0)
+    record = dataclasses.replace(base, rises=_records.rises(rows))
     for n in range(86):
-        first = [
-            next(r["env_steps"] for r in some if r["n_effective"] >= n) for some in (rows, kept)
-        ]
-        assert first[0] == first[1]
+        first = next(row["env_steps"] for row in rows if row["n_effective"] >= n)
+        assert Results({"a": [record]}, 150_000_000).first("a", n) == [first]
 
 
 @pytest.mark.parametrize("steps", [80, 5_000_000, 20_000_000])

@@ -84,6 +84,7 @@ def test_what_an_experiment_keeps_is_stored_and_nothing_else(trained):
     folder, _ = trained
     (bare,) = _records.read(folder / "tiny.json", TINY).runs["a"]
     assert (*bare.curve, *bare.details, *bare.skills) == ("env_steps", "n_effective")
+    assert bare.rises[0][0] == 0
     job = job_of("a", folder)
     keeps = ["information_count", "details", "skills"]
     full = _records.record_of(run_folder.load(job.folder), job.world, keeps)
@@ -150,6 +151,8 @@ def test_a_study_gets_its_runs_in_the_order_it_asked(tiny):
 def test_what_runs_cost_is_guessed_within_a_factor(name):
     """Against the fastest stored seed of every condition: these machines were shared."""
     spec = paper.experiment(name)
+    if not (STORED / f"{name}.json").exists():
+        pytest.skip("not made yet, as the ledger says")
     stored = _records.read(STORED / f"{name}.json", spec)
     for label, (job, *_) in _runs.planned(spec, Path("x"), 1, spec.steps).items():
         seconds = min(record.wall_seconds for record in stored.runs[label])

@@ -191,6 +191,14 @@ def short(found: Mapping[str, Entry]) -> str:
         neither = sum(pair.judged and not pair.holds for pair in pairs)
         title = f"[{entry.spec.title}](claims.md#{_anchor(entry.spec.title)})"
         parts.append(f"| {title} | {len(pairs)} | {' | '.join(cells)} | {neither or ''} |")
+    missing = [
+        f"`{name}`"
+        for name in names()
+        if name not in found
+        or (PUBLISHED not in found[name].results and not found[name].spec.only_ours)
+    ]
+    if missing:
+        parts.append(f"\nNot made yet in the published reading (-): {', '.join(missing)}.")
     parts.append("\n" + _CHANCE.format(n=t.total, wrong=round(0.025 * t.total)))
     for title, chosen in _LISTS.items():
         lines = []

@@ -30,19 +30,19 @@ _MARKS = (
 
 
 def thinned(rows: Sequence[Mapping[str, float]]) -> list[Mapping[str, float]]:
-    """Evenly many of the rows of metrics.csv, and those that claims are about.
-
-    Among those are all that have more skills than any before: when a number was first reached is
-    then known exactly.
-    """
+    """Evenly many of the rows of metrics.csv, and those that claims are about."""
     step = max(1, -(-len(rows) // _MOST_ROWS))
     marks = {max(i for i, row in enumerate(rows) if row["env_steps"] <= at) for at in _MARKS}
-    most = -math.inf
-    for i, row in enumerate(rows):
-        if row.get("n_effective", -math.inf) > most:
-            most = row["n_effective"]
-            marks.add(i)
     return [row for i, row in enumerate(rows) if i % step == 0 or i in marks]
+
+
+def rises(rows: Sequence[Mapping[str, float]]) -> list[tuple[int, int]]:
+    """Steps and skills at every evaluation with more skills than any before."""
+    found: list[tuple[int, int]] = []
+    for row in rows:
+        if not found or row["n_effective"] > found[-1][1]:
+            found.append((int(row["env_steps"]), int(row["n_effective"])))
+    return found
 
 
 def record_of(run: run_folder.Run, world: World, keeps: Collection[str] = ()) -> Record:
@@ -57,6 +57,7 @@ def record_of(run: run_folder.Run, world: World, keeps: Collection[str] = ()) ->
         env_steps=summary["env_steps"],
         wall_seconds=summary["wall_seconds"],
         curve={name: [_whole(row[name]) for row in kept] for name in columns},
+        rises=rises(run.metrics),
         details=_moments(run) if DETAILS in keeps else (),
         skills=_episodes(world, run) if SKILLS in keeps and summary["seed"] == 0 else (),
     )

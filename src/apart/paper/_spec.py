@@ -56,6 +56,9 @@ class Record:
     env_steps: int
     wall_seconds: float
     curve: Mapping[str, Sequence[float]]  # columns of metrics.csv, at most 80 rows
+    # Steps and skills at every evaluation with more skills than any before; those that were stored
+    # before this was have none, and their curves must do.
+    rises: Sequence[Sequence[float]] = ()
     # Where the experiment keeps them: details at the start, near 5M steps (or a quarter) and at the
     # end; the states of every skill's episode.
     details: Sequence[Mapping[str, Any]] = ()
@@ -87,9 +90,10 @@ class Results(NamedTuple):
 
     def first(self, label: str, n: float) -> list[float]:
         """Steps at the first evaluation with ``n`` skills, per seed; infinite if there is none."""
+        rises = [record.rises for record in self.runs[label]]
         return [
-            min((at for at, skills in pairs if skills >= n), default=math.inf)
-            for pairs in self._curves(label)
+            min((at for at, skills in rise or curve if skills >= n), default=math.inf)
+            for rise, curve in zip(rises, self._curves(label), strict=True)
         ]
 
     def at(self, label: str, steps: float) -> list[float]:
