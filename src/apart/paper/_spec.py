@@ -56,13 +56,13 @@ class Record:
     env_steps: int
     wall_seconds: float
     curve: Mapping[str, Sequence[float]]  # columns of metrics.csv, at most 80 rows
-    # Steps and skills at every evaluation with more skills than any before; those that were stored
-    # before this was have none, and their curves must do.
-    rises: Sequence[Sequence[float]] = ()
     # Where the experiment keeps them: details at the start, near 5M steps (or a quarter) and at the
     # end; the states of every skill's episode.
     details: Sequence[Mapping[str, Any]] = ()
     skills: Sequence[Sequence[int]] = ()
+    # Steps and skills at every evaluation with more skills than any before; those that were stored
+    # before this was have none, and their curves must do.
+    rises: Sequence[Sequence[float]] = ()
 
 
 class Results(NamedTuple):
@@ -84,9 +84,7 @@ class Results(NamedTuple):
 
     def final(self, label: str) -> list[float]:
         """Skills at the end (or at ``until``), per seed."""
-        if self.until < self.steps:
-            return self.at(label, self.until)
-        return [float(record.n_effective) for record in self.runs[label]]
+        return self.at(label, self.until)
 
     def first(self, label: str, n: float) -> list[float]:
         """Steps at the first evaluation with ``n`` skills, per seed; infinite if there is none."""
@@ -97,7 +95,9 @@ class Results(NamedTuple):
         ]
 
     def at(self, label: str, steps: float) -> list[float]:
-        """Skills at the last evaluation up to ``steps``, per seed."""
+        """Skills at the last evaluation up to ``steps``, per seed; a run ends with a whole round."""
+        if steps >= self.steps:
+            return [float(record.n_effective) for record in self.runs[label]]
         return [[n for at, n in pairs if at <= steps][-1] for pairs in self._curves(label)]
 
     def _curves(self, label: str) -> list[list[tuple[float, float]]]:
