@@ -95,7 +95,7 @@ class Results(NamedTuple):
         ]
 
     def at(self, label: str, steps: float) -> list[float]:
-        """Skills at the last evaluation up to ``steps``, per seed; a run ends with a whole round."""
+        """Skills at the last evaluation up to ``steps``, per seed (runs end with whole rounds)."""
         if steps >= self.steps:
             return [float(record.n_effective) for record in self.runs[label]]
         return [[n for at, n in pairs if at <= steps][-1] for pairs in self._curves(label)]
