@@ -197,7 +197,7 @@ def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> 
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
     if DISCRIMINATORS[config.discriminator].learned is None:
-        logits = Form("table")
+        logits = next(form for form in map(Form, NETWORKS) if form.is_table)
     set_["network"] = approximators.written(q, logits)
     if by_user:
         of_q = {} if q.is_table else NETWORKS[q.kind].q_rate

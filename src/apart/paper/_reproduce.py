@@ -61,22 +61,12 @@ def reproduce(
     if reading not in READINGS:
         raise unknown("reading", reading, READINGS)
     specs = {name: experiment(name) for name in names}
-    if reading != OURS:
-        own = [name for name, spec in specs.items() if spec.only_ours]
-        specs = {name: spec for name, spec in specs.items() if name not in own}
-        words = f"made in our reading only: {', '.join(own)}"
-        if not specs:
-            raise UserError(f"--reading {reading}: {words}")
-        if own:
-            say(words)
+    specs = _in_reading(specs, reading, say)
     sizes = {
         name: Scale(seeds or spec.seeds, steps or spec.steps_in(reading))
         for name, spec in specs.items()
     }
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file; choose another --out")
-    if not (folder / "runs").is_dir() and files.listing(folder):
-        raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
+    _check_folder(folder)
 
     @cache
     def planned(name: str, size: Scale) -> dict[str, list[_runs.Job]]:
@@ -123,6 +113,25 @@ def reproduce(
         done, n = sum(job.done for job in groups[name].values()), len(groups[name])
         say(f"not made in time: {name} ({done} of {n} runs); the same command goes on")
     return {name: pictures[name] for name in plans if name in pictures}
+
+
+def _in_reading(specs: Mapping[str, Experiment], reading: str, say: Say) -> dict[str, Experiment]:
+    """Those that are made in ``reading``; says which are not."""
+    own = [name for name, spec in specs.items() if spec.only_ours and reading != OURS]
+    kept = {name: spec for name, spec in specs.items() if name not in own}
+    words = f"made in our reading only: {', '.join(own)}"
+    if not kept:
+        raise UserError(f"--reading {reading}: {words}")
+    if own:
+        say(words)
+    return kept
+
+
+def _check_folder(folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another --out")
+    if not (folder / "runs").is_dir() and files.listing(folder):
+        raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
 
 
 def _collected(
