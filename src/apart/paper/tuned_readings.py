@@ -7,7 +7,9 @@ changes one thing of it.
 from __future__ import annotations
 
 from apart.paper import _judge as rule
-from apart.paper._spec import Claim, Condition, Experiment
+from apart.paper import _panels
+from apart.paper._spec import Claim, Condition, Experiment, Results
+from apart.report import draw
 
 STEPS = 2_000_000
 DEFAULT = "the default"
@@ -28,6 +30,15 @@ VARIATIONS: dict[str, dict[str, object]] = {
     "initial Q ±1": {"init_q": 1.0},
     "initial logits ±1": {"init_logits": 1.0},
 }
+
+
+def picture(results: Results) -> draw.Figure:
+    """Bars: as lines sixteen of them lie on each other."""
+    made, (axis,) = draw.figure(size=(7.6, 4.6))
+    styles = {label: draw.SERIES[2] for label in results.runs} | {DEFAULT: draw.STYLES["tuned_vic"]}
+    _panels.ends(axis, results, styles)
+    draw.title(axis, f"tuned VIC in four rooms, {results.steps / 1e6:g}M steps, one thing changed")
+    return made
 
 
 def ask(text: str, check: rule.Check) -> Claim:
@@ -65,6 +76,7 @@ EXPERIMENT = Experiment(
             rule.highest(DEFAULT, ["bias in Q", "bias in the logits"]),
         ),
     ],
+    draw=picture,
     steps=STEPS,
     only_ours=True,
 )
