@@ -35,7 +35,7 @@ VARIATIONS: dict[str, dict[str, object]] = {
 def picture(results: Results) -> draw.Figure:
     """Bars: as lines sixteen of them lie on each other."""
     made, (axis,) = draw.figure(size=(7.6, 4.6))
-    styles = {label: draw.SERIES[2] for label in results.runs} | {DEFAULT: draw.STYLES["tuned_vic"]}
+    styles = dict.fromkeys(results.runs, draw.SERIES[2]) | {DEFAULT: draw.STYLES["tuned_vic"]}
     _panels.ends(axis, results, styles)
     draw.title(axis, f"tuned VIC in four rooms, {results.steps / 1e6:g}M steps, one thing changed")
     return made
