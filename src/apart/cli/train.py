@@ -127,20 +127,20 @@ def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
     line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
     if isinstance(world, TableWorld):
-        reached = world.n_available(config.horizon)
+        reached, noun = world.n_available(config.horizon), world.places.noun
         free = sum(char != "#" for row in world.places.backdrop for char in row)
         walled_off = f" ({free - world.n_states} more are walled off)" * (free > world.n_states)
         line = (
-            f"{config.method} in {world.name}: {reached} of {world.n_states} cells can be reached "
+            f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be reached "
             f"in {config.horizon} steps{walled_off}, {config.skills} skills"
         )
         if reached < world.n_states:
             far = world.distance.max()
-            line += f"\nnote: the farthest cell is {far} steps away; --horizon auto reaches it"
+            line += f"\nnote: the farthest {noun} is {far} steps away; --horizon auto reaches it"
         if config.skills < reached:
             line += (
-                f"\nnote: {config.skills} skills for {reached} cells: they will stay near the "
-                "start; --skills auto has one for each cell"
+                f"\nnote: {config.skills} skills for {reached} {noun}s: they will stay near the "
+                f"start; --skills auto has one for each {noun}"
             )
     return line
 

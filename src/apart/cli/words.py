@@ -124,7 +124,8 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         walk = runs[0].summary["n_random_walk"]
         by_chance = "" if walk is None else f", {walk} by random walk"
         most = min(runs[0].n_available, int(runs[0].config["skills"]))
-        cells = f" ({runs[0].n_available} cells)" if most < runs[0].n_available else ""
+        noun = runs[0].world.places.noun
+        cells = f" ({runs[0].n_available} {noun}s)" if most < runs[0].n_available else ""
         print(f"for comparison: {most} at most{cells}{by_chance}")
     if isinstance(trained, RunSet):
         mean = sum(run.n_effective for run in runs) / len(runs)

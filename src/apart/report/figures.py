@@ -68,13 +68,13 @@ LEGEND = "· none, + ten or more, x out of reach"
 def has_map(run: run_folder.Run) -> bool:
     """Whether places are cells of a map that skills can be drawn on."""
     cells = [skill.last_state for skill in run.skills]
-    pairs = all(isinstance(cell, tuple) and len(cell) == 2 for cell in cells)
+    pairs = all(isinstance(cell, tuple) and len(cell) >= 2 for cell in cells)
     return bool(run.world.places.backdrop) and pairs
 
 
 def terminal_map(run: run_folder.Run) -> str:
     """The map in text: how many skills end in each cell; `LEGEND` says what the signs mean."""
-    ends, reach = Counter(skill.last_state for skill in run.skills), _within_reach(run)
+    ends, reach = Counter(skill.last_state[:2] for skill in run.skills), _within_reach(run)
 
     def sign(r: int, c: int, wall: bool) -> str:
         if wall:
@@ -93,7 +93,7 @@ def _within_reach(run: run_folder.Run) -> set[tuple[int, int]] | None:
     world = run.world
     if not isinstance(world, TableWorld):
         return None
-    near = world.cells[world.distance <= int(run.config["horizon"])]
+    near = world.cells[world.last_states(int(run.config["horizon"]))]
     return {(int(r), int(c)) for r, c in near}
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 WALL, FLOOR = "#8c8c8c", "#f2f0ea"
 PATH, START, END = "#0072b2", "#000000", "#d55e00"
 FAINT: Final = 0.3  # opacity of a skill that ends where an earlier one does
-Path = Sequence[tuple[int, int]]  # cells: row and column
+Path = Sequence[tuple[int, ...]]  # row and column of a cell; then, where states share it, which
 
 
 def walls(rows: Sequence[str]) -> BoolArray:
@@ -39,7 +39,7 @@ def values(axis: Axes, rows: Sequence[str], cells: IntArray, numbers: FloatArray
 
 
 def by_last_state(paths: Sequence[Path]) -> list[tuple[int, bool]]:
-    """Numbers of the paths sorted by last cell, and whether an earlier one ends there too."""
+    """Numbers of the paths sorted by last state, and whether an earlier one ends there too."""
     order = sorted(range(len(paths)), key=lambda k: (paths[k][-1], k))
     before = [None, *(paths[k][-1] for k in order)]
     return [(k, paths[k][-1] == end) for k, end in zip(order, before, strict=False)]
@@ -57,7 +57,7 @@ def tiles(
     colour: str = PATH,
     end: str = END,
 ) -> None:
-    """Every path on a small map of its own with its number above it, sorted by last cell.
+    """Every path on a small map of its own with its number above it, sorted by last state.
 
     One image and three collections of marks, whatever the number of paths: a hundred axes would
     take seconds.
@@ -86,7 +86,7 @@ def tiles(
         top, left = tall * (place // across) + head, wide * (place % across)
         shades.append(FAINT if again else 1.0)
         ground[top : top + height, left : left + width] = shades[-1] * solid
-        shown.append(np.array([(left + column, top + row) for row, column in paths[number]]))
+        shown.append(np.array([(left + cell[1], top + cell[0]) for cell in paths[number]]))
         axis.text(left - 0.5, top - 0.7, str(number), fontsize=font, color=GREY, va="bottom")
     shade = LinearSegmentedColormap.from_list("ground", [FLOOR, WALL])
     axis.imshow(ground, cmap=shade, vmin=0, vmax=1, interpolation="nearest", zorder=0)

@@ -43,7 +43,8 @@ class Skill:
 
     Attributes:
         index: its number, 0 .. K - 1.
-        trajectory: places of its greedy episode, start included; (row, column) on a map.
+        trajectory: places of its greedy episode, start included; (row, column) on a map, with the
+            number of the state behind where states share a cell.
         last_state: the place in which it ends; by chance, the most likely one.
         probability: the discriminator's probability of this skill there.
         certainty: how surely it ends there; 1 without chance.

@@ -1,20 +1,24 @@
 """Worlds: what an agent can be in. Three kinds of record (`world`), and who builds them.
 
 A world is built from what the user says (`load`) or from the spec that a run stored
-(`from_spec`). ``spec["kind"]`` names the builder; to add a kind, `register` its builder.
+(`from_spec`). ``spec["kind"]`` names the builder; to add a kind, `register` its builder. What the
+user says is a map unless it begins with the word of a loader and a colon (``table:gym:ID``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
-from apart._errors import UserError, unknown
+from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import grid
+from apart.worlds import environments, grid, tables
 from apart.worlds.world import Spec, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
-_BUILDERS: dict[str, Builder] = {grid.KIND: grid.from_spec}
+Loader = Callable[[str, float], World]  # (words after the colon, slip) -> world
+_BUILDERS: dict[str, Builder] = {grid.KIND: grid.from_spec, tables.KIND: tables.from_spec}
+_LOADERS: Mapping[str, Loader] = {tables.KIND: environments.load}
 _EVERYWHERE = frozenset(_BUILDERS)
 _PLUGGED: set[str] = set()
 
@@ -60,11 +64,16 @@ def from_spec(spec: Spec, horizon: int) -> World:
 
 
 def load(world: str | World, slip: float = 0.0) -> World:
-    """The world of a name or a path; a world is taken as it is."""
+    """The world of a name, a path or ``table:gym:ID``; a world is taken as it is."""
     if not isinstance(world, str):
         if slip:
             raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")
         return world
+    word, colon, rest = world.partition(":")
+    if colon and word in _LOADERS:
+        return _LOADERS[word](rest, slip)
+    if colon and nearest(word, _LOADERS) and not Path(world).exists():
+        raise UserError(f"unknown kind of world {word!r}{nearest(word, _LOADERS)}")
     return grid.load(world, slip)
 
 

@@ -51,7 +51,7 @@ def _is_table(world: World) -> bool:
 
 
 def _has_map(world: World) -> bool:
-    return isinstance(world, TableWorld) and len(world.cells) > 0
+    return isinstance(world, TableWorld) and world.one_state_a_cell
 
 
 def _has_arrays(world: World) -> bool:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from apart._types import Array, FloatArray, IntArray, Key
+from apart._types import Array, BoolArray, FloatArray, IntArray, Key
 
 Spec: TypeAlias = Mapping[str, Any]  # JSON that a world can be built from again
 
@@ -52,11 +52,13 @@ class Places(NamedTuple):
         n: how many there are; None where nobody knows.
         label: [...] numbers of places -> how ``skills.json`` writes them.
         backdrop: lines of a map that pictures draw behind trajectories; empty without one.
+        noun: what people call one of them.
     """
 
     n: int | None
     label: Callable[[IntArray], list[Any]] = _as_it_is
     backdrop: tuple[str, ...] = ()
+    noun: str = "cell"
 
 
 class _World:
@@ -93,7 +95,8 @@ class TableWorld(_World):
         probability: [S, A, N] of each of them; sums to 1 over N.
         start: the state in which every episode starts.
         distance: [S] least number of steps from the start.
-        cells: [S, 2] row and column of each state on the map; empty for worlds without one.
+        cells: [S, 2] row and column of each state on the map; empty for worlds without one. States
+            may share a cell: an agent may look in four directions there.
     """
 
     about: About
@@ -120,15 +123,32 @@ class TableWorld(_World):
         return int(row), int(column)
 
     def state(self, cell: tuple[int, int]) -> int:
-        """The state of a cell (row, column); `KeyError` where the agent cannot be."""
+        """The first state of a cell (row, column); `KeyError` where the agent cannot be."""
         found = np.flatnonzero((self.cells == np.asarray(cell)).all(axis=1))
         if not len(found):
             raise KeyError(cell)
         return int(found[0])
 
+    @property
+    def one_state_a_cell(self) -> bool:
+        """Whether the cell says which state it is."""
+        return len(self.cells) > 0 and len(np.unique(self.cells, axis=0)) == self.n_states
+
+    def last_states(self, horizon: int) -> BoolArray:
+        """[S] whether an episode of exactly ``horizon`` steps can end there."""
+        likely = self.probability > 0
+        if (likely & (self.next_state == self.start))[self.start].any():  # it can wait there
+            return np.asarray(self.distance <= horizon)
+        there: BoolArray = np.arange(self.n_states) == self.start
+        for _ in range(horizon):
+            after = np.zeros_like(there)
+            after[self.next_state[there][likely[there]]] = True
+            there = after
+        return there
+
     def n_available(self, horizon: int) -> int:
-        """How many last states an episode of ``horizon`` steps can have (staying is an action)."""
-        return int(np.sum(self.distance <= horizon))
+        """How many last states an episode of ``horizon`` steps can have."""
+        return int(np.sum(self.last_states(horizon)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
