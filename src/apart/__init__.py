@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from apart.worlds import WORLDS
     from apart.worlds import register as register_world
     from apart.worlds.grid import parse as parse_map
+    from apart.worlds.search import table_of
     from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
 # No name here is also that of a module: importing that would take the name's place.
@@ -37,6 +38,7 @@ _PLACES = {
     "register_reward": ("apart.door", "register_reward"),
     "register_world": ("apart.worlds", "register"),
     "resume": ("apart.door", "resume"),
+    "table_of": ("apart.worlds.search", "table_of"),
     "train": ("apart.door", "train"),
 }
 
@@ -60,6 +62,7 @@ __all__ = [
     "register_reward",
     "register_world",
     "resume",
+    "table_of",
     "train",
 ]
 

@@ -110,7 +110,7 @@ def train(
     """Train and return the finished run, or with ``seeds`` the set of runs.
 
     Args:
-        world: a name of `apart.WORLDS`, the path of a map, or a world.
+        world: a name of `apart.WORLDS`, the path of a map, ``table:gym:ID``, or a world.
         method: a name of `apart.METHODS`.
         reading: how the paper's open points are read; options of one's own come on top.
         seeds: train so many seeds, from ``seed`` on, one process each; the set is in ``out``, its

@@ -276,7 +276,9 @@ def check(config: Config, world: World) -> None:
     if needed > present:
         sight = observations.sight_of(world, config.observation)
         seen = f" seen as {sight.image[0]} x {sight.image[1]} pixels" if sight.image[0] > 1 else ""
-        cells = f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
+        cells = (
+            f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
+        )
         raise UserError(
             f"{flag('skills')} {config.skills} in {cells}{seen} needs "
             f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"

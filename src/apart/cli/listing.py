@@ -7,8 +7,9 @@ import argparse
 from apart import paper, settings
 from apart._errors import unknown
 from apart._registry import load_plugins
-from apart.worlds import grid
+from apart.worlds import environments, grid
 
+_BELOW = {"worlds": (f"{environments.SYNTAX}  {environments.SUMMARY}",)}
 HELP = "worlds, methods, experiments and the values of options"
 
 
@@ -38,4 +39,6 @@ def run(parsed: argparse.Namespace) -> int:
         width = max(map(len, names))
         for name, summary in names.items():
             print(f"  {name:<{width}}  {summary}")
+        for line in _BELOW.get(kind, ()):
+            print(f"  {line}")
     return 0

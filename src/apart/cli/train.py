@@ -25,6 +25,7 @@ from apart.methods import METHODS, OURS
 from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
+from apart.worlds.environments import SYNTAX
 from apart.worlds.world import TableWorld
 
 HELP = "discover skills in a world"
@@ -38,7 +39,9 @@ _GROUPS = {
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags: those of `Config`, in groups, and those of a folder."""
-    parser.add_argument("world", metavar="WORLD", help="a name from 'apart list', or a map file")
+    parser.add_argument(
+        "world", metavar="WORLD", help=f"a name from 'apart list', a map file, or {SYNTAX}"
+    )
     parser.add_argument(
         "--seeds", metavar="N", help="train N seeds, from --seed on, one process each"
     )
@@ -131,8 +134,8 @@ def _begins(job: jobs.Job) -> str:
         free = sum(char != "#" for row in world.places.backdrop for char in row)
         walled_off = f" ({free - world.n_states} more are walled off)" * (free > world.n_states)
         line = (
-            f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be reached "
-            f"in {config.horizon} steps{walled_off}, {config.skills} skills"
+            f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be "
+            f"reached in {config.horizon} steps{walled_off}, {config.skills} skills"
         )
         if reached < world.n_states:
             far = world.distance.max()

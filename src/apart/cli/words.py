@@ -136,4 +136,6 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         for run in runs:
             if has_map(run):
                 print(f"every skill drawn: {skills_picture(run)}")
+            else:
+                print(f"no picture: {run.world.name} has no map to draw skills on")
     print(f"run folder: {trained.path}")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from apart._errors import UserError, nearest, unknown
-from apart.worlds import search
+from apart.worlds import guards, search
 from apart.worlds.world import TableWorld
 
 SYNTAX: Final = "table:gym:ID[:key=value,...]"
@@ -47,7 +47,7 @@ def load(text: str, slip: float = 0.0) -> TableWorld:
 def from_gymnasium(text: str) -> TableWorld:
     """The table of ``ID:key=value,...``.
 
-    ``seed``, ``max_states`` and ``max_seconds`` are for the search, all others for
+    ``seed``, ``stay``, ``max_states`` and ``max_seconds`` are for `search.table_of`, all others for
     ``gymnasium.make``.
     """
     id_, arguments = _parsed(text)
@@ -55,13 +55,13 @@ def from_gymnasium(text: str) -> TableWorld:
     options: dict[str, Any] = {}
     for key, (kind, low, high) in _OPTIONS.items():
         if key in arguments:
-            options[key] = _number(f"{id_}: {key}", arguments.pop(key), kind, low, high)
-    with search.undisturbed():
+            options[key] = _checked(f"{id_}: {key}", arguments.pop(key), kind, low, high)
+    with guards.undisturbed():
         env, limit = _made(id_, arguments)
     try:
         return search.table_of(env, name, horizon=limit, **options)
     finally:
-        with search.undisturbed(), search.saying(name, "close"):
+        with guards.undisturbed(), guards.saying(name, "close"):
             env.close()
 
 
@@ -69,6 +69,7 @@ _SOURCES: Final[Mapping[str, Callable[[str], TableWorld]]] = {"gym": from_gymnas
 _BOUNDS: Final = ("max_states", "max_seconds")
 _OPTIONS: Final[Mapping[str, tuple[type, float, float]]] = {
     "seed": (int, 0, MAX_SEED),
+    "stay": (bool, 0, 1),
     "max_states": (int, 2, 1_000_000),
     "max_seconds": (float, 1, 1e6),
 }
@@ -107,9 +108,11 @@ def _said(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _number(name: str, value: Any, kind: type, low: float, high: float) -> Any:
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not low <= value <= high or (kind is int and value != int(value)):
+def _checked(name: str, value: Any, kind: type, low: float, high: float) -> Any:
+    if kind is bool and not isinstance(value, bool):
+        raise UserError(f"{name}={_said(value)}: give true or false")
+    number = isinstance(value, int | float) and isinstance(value, bool) == (kind is bool)
+    if not number or not low <= value <= high or kind(value) != value:
         raise UserError(f"{name}={_said(value)}: give a number from {low:g} to {high:g}")
     return kind(value)
 
@@ -135,10 +138,10 @@ def _made(id_: str, arguments: Mapping[str, Any]) -> tuple[Any, int | None]:
         raise UserError(f"{id_}: no module {error.name!r} to import") from None
     except gymnasium.error.Error as error:
         known = gymnasium.registry
-        hint = nearest(id_, known) or f" ({search.in_a_line(error)})"
+        hint = nearest(id_, known) or f" ({guards.in_a_line(error)})"
         raise UserError(f"unknown Gymnasium environment {id_!r}{hint}") from None
     limit = arguments.get("max_episode_steps", limit)
     rest = {k: v for k, v in arguments.items() if k != "max_episode_steps"}
-    with search.saying(id_, "gymnasium.make"):
+    with guards.saying(id_, "gymnasium.make"):
         # No limit, as a table has none; no checker, which would look at every step.
         return gymnasium.make(id_, max_episode_steps=-1, disable_env_checker=True, **rest), limit

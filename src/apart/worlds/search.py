@@ -11,25 +11,22 @@ state, so that a limit on the length of an episode is none of the world's busine
 
 from __future__ import annotations
 
-import contextlib
-import io
-import random
-import sys
 import time
-import warnings
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from apart._errors import UserError
 from apart.worlds import snapshots, tables
+from apart.worlds.guards import Line, saying, undisturbed
 from apart.worlds.world import TableWorld
 
 MAX_STATES: Final = 20_000
 MAX_SECONDS: Final = 300.0
-_PLAYS, _STEPS = 12, 64  # episodes that are compared with the table, and their length
+_PLAYS, _STEPS = 8, 64  # episodes that are compared with the table, and their length
+_TRIALS: Final = 256  # single steps that are, of a world with a model
 _PROBES, _PROBED = 4, 24  # episodes that show which numbers count steps
 _RESEEDS: Final = 6  # tries of a step that draws random numbers
 Cell = tuple[int, int]
@@ -63,6 +60,7 @@ def table_of(
     *,
     seed: int = 0,
     horizon: int | None = None,
+    stay: bool = False,
     cell: Locate | None = None,
     max_states: int = MAX_STATES,
     max_seconds: float = MAX_SECONDS,
@@ -75,6 +73,8 @@ def table_of(
         seed: of ``reset``: a layout that is drawn at random stays this one.
         horizon: the default length of an episode; unless said the environment's limit of steps, and
             where it has none twice the way to the farthest state.
+        stay: give the agent one more action, which does nothing. A skill has one action for each
+            state, whatever the time: without it, it cannot end where it cannot stay.
         cell: unwrapped environment -> row and column of the agent, for pictures; known for
             MiniGrid, for Gymnasium's toy worlds and for environments with a method ``cell``.
         max_states: the search gives up beyond so many.
@@ -87,7 +87,7 @@ def table_of(
     id_ = getattr(getattr(env, "spec", None), "id", None)
     name = name or id_ or type(env.unwrapped).__name__
     horizon = horizon or _limit(env)
-    with undisturbed(), _Line(name) as line:
+    with undisturbed(), Line(name) as line:
         actions = _actions(env, name)
         locate = _located(cell)
         limits = _Limits(name, max_states, time.monotonic() + max_seconds, max_seconds, line)
@@ -96,7 +96,8 @@ def table_of(
         if snapshots.key_of(seen) != snapshots.key_of(again):
             raise UserError(f"{name}: reset(seed={seed}) does not give the same start twice")
         found = _searched(env, name, actions, locate, limits)
-    moved, chance = tables.rows_of(found.successors)
+    rows = [[*row, {state: 1.0}] if stay else row for state, row in enumerate(found.successors)]
+    moved, chance = tables.rows_of(rows)
     cells = [one for one in found.cells if one is not None]
     drawn = np.array(cells, np.int32) if len(cells) == len(found.cells) else None
     return tables.build(name, moved, chance, 0, drawn, horizon)
@@ -124,7 +125,7 @@ def _searched(
         stepper = _Stepper(first, copied, counted, name, actions, locate)
         found = _breadth_first(stepper.state(copied(first), False), stepper.after, limits)
         try:
-            stepper.play(copied(env), found)
+            stepper.play(env if counted is clocks else copied(first), found)
         except _Differs as differs:
             last = differs
             continue
@@ -142,7 +143,7 @@ class _Limits(NamedTuple):
     states: int
     until: float
     seconds: float
-    line: _Line
+    line: Line
 
     def check(self, n_states: int, distance: int) -> None:
         """`UserError` beyond them."""
@@ -154,7 +155,7 @@ class _Limits(NamedTuple):
             )
         if time.monotonic() > self.until:
             raise UserError(
-                f"{self.name}: {n_states:,} states after {self.seconds:g} seconds and more to come; "
+                f"{self.name}: {n_states:,} states after {self.seconds:g} seconds, more to come; "
                 f"raise the bound (max_seconds={10 * self.seconds:g}) or take a smaller world"
             )
 
@@ -216,13 +217,19 @@ class _Model:
             ]
 
     def play(self, env: Any, found: _Table) -> None:
-        """`_Differs` where the environment, which was just reset, does otherwise."""
+        """`_Differs` where the environment does otherwise: single steps in any state."""
         rng = np.random.default_rng(0)
-        for _ in range(_PLAYS):
+        going = [(key, n) for (key, ended), n in found.number.items() if not ended]
+        for trial in range(_TRIALS):
+            number, state = going[int(rng.integers(len(going)))]
             with saying(self.name, "reset"):
-                env.unwrapped.s = next(iter(found.number))[0]
-                env.unwrapped.lastaction = None
-            _compare(env, self.name, self.actions, found, rng, lambda one: int(one.unwrapped.s))
+                env.reset(seed=trial)  # what it draws there must not matter
+            env.unwrapped.s = number
+            _compare(env, self.name, self.actions, found, rng, self._number, state, 1)
+
+    @staticmethod
+    def _number(env: Any) -> int:
+        return int(env.unwrapped.s)
 
 
 class _Stepper:
@@ -262,7 +269,9 @@ class _Stepper:
             # Where nothing happened, the next action needs no new copy.
             trial = trial if not drew and (one.key, one.ended) == (state.key, False) else None
         if snapshots.key_of(state.held) != state.key:
-            raise UserError(f"{self.name}: cannot be copied: a step of the copy changes the original")
+            raise UserError(
+                f"{self.name}: cannot be copied: a step of the copy changes the original"
+            )
         return found
 
     def _stepped(self, env: Any, action: int) -> tuple[_State, bool]:
@@ -304,10 +313,11 @@ def _compare(
     found: _Table,
     rng: np.random.Generator,
     key: Callable[[Any], Hashable],
+    state: int = 0,
+    steps: int = _STEPS,
 ) -> None:
     """Random actions; `_Differs` where the next state is not one that the table knows."""
-    state = 0
-    for step in range(1, _STEPS + 1):
+    for step in range(1, steps + 1):
         chosen = int(rng.integers(len(actions)))
         with saying(name, f"step({actions[chosen]})"):
             _, _, terminated, truncated, _ = env.step(actions[chosen])
@@ -351,9 +361,13 @@ def _has_model(env: Any, n_actions: int) -> bool:
     if not isinstance(model, dict) or not isinstance(state, int | np.integer):
         return False
     rows = model.get(int(state))
-    return isinstance(rows, dict) and len(rows) == n_actions and all(
-        isinstance(after, list) and after and all(len(one) == 4 for one in after)
-        for after in rows.values()
+    return (
+        isinstance(rows, dict)
+        and len(rows) == n_actions
+        and all(
+            isinstance(after, list) and after and all(len(one) == 4 for one in after)
+            for after in rows.values()
+        )
     )
 
 
@@ -394,63 +408,3 @@ def _located(cell: Locate | None) -> Locate:
         return None if at is None else (int(at[0]), int(at[1]))
 
     return locate
-
-
-@contextlib.contextmanager
-def saying(name: str, what: str) -> Iterator[None]:
-    """`UserError` in one line where the environment raises."""
-    try:
-        yield
-    except UserError:
-        raise
-    except (Exception, SystemExit) as error:
-        raise UserError(f"{name}: {what} fails: {in_a_line(error)}") from None
-
-
-def in_a_line(error: BaseException) -> str:
-    """Type and message of somebody else's error, and a word where it is about a screen."""
-    said = " ".join(str(error).split())
-    said = said if len(said) < 300 else f"{said[:300]} ..."
-    no_screen = any(word in said.lower() for word in ("display", "video device", "opengl", "glx"))
-    return f"{type(error).__name__}: {said}" + (
-        " (it wants a display; a search has none, so choose arguments without one)" * no_screen
-    )
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """What environments print, warn of and draw from the process's generators is not ours."""
-    numpys, pythons = np.random.get_state(), random.getstate()
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        np.random.set_state(numpys)
-        random.setstate(pythons)
-
-
-class _Line:
-    """Where a long search is: one line, rewritten and then gone on a terminal; rare in a log."""
-
-    def __init__(self, name: str) -> None:
-        self._name, self._live = name, sys.stderr.isatty()
-        self._due = time.monotonic() + (1.0 if self._live else 30.0)
-        self._shown = False
-
-    def __enter__(self) -> _Line:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown and self._live:
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-    def show(self, n_states: int, distance: int) -> None:
-        """Say it, if it is time to."""
-        if time.monotonic() < self._due:
-            return
-        text = f"searching {self._name}: {n_states:,} states, {distance} steps away"
-        begin, end = ("\r\033[K", "") if self._live else ("", "\n")
-        print(f"{begin}{text}", end=end, file=sys.stderr, flush=True)
-        self._due = time.monotonic() + (0.2 if self._live else 30.0)
-        self._shown = True

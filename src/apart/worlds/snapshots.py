@@ -14,16 +14,14 @@ import random
 import types
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
 
 _PICTURES: Final = ("pygame", "OpenGL", "glfw", "matplotlib", "PIL", "pyglet", "tkinter")
 _RANDOM: Final = (np.random.Generator, np.random.RandomState, random.Random)
-_FUNCTIONS: Final = (
-    *(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type),
-)
+_FUNCTIONS: Final = (*(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type),)
+_PLAIN: Final = frozenset((type(None), bool, int, str, bytes))
 _SMALL: Final = 16  # an array of so many numbers equals a tuple of them
 _DEEPEST: Final = 8  # how far below the environment counters of steps are looked for
 Path = tuple[str | int, ...]  # attributes, keys, places in lists, one below the other
@@ -31,73 +29,103 @@ Path = tuple[str | int, ...]  # attributes, keys, places in lists, one below the
 
 def key_of(env: Any) -> bytes:
     """A digest of the state: equal states have equal keys, whichever way led there."""
-    return hashlib.blake2b(_written(env, {}), digest_size=16).digest()
+    return hashlib.blake2b(repr(_value(env, {})).encode(), digest_size=16).digest()
 
 
-@lru_cache(maxsize=None)
 def _is_no_state(kind: type) -> bool:
-    from gymnasium import Space
-    from gymnasium.envs.registration import EnvSpec
+    if kind not in _NO_STATE:
+        from gymnasium import Space
+        from gymnasium.envs.registration import EnvSpec
 
-    if issubclass(kind, (*_RANDOM, *_FUNCTIONS, Space, EnvSpec)):
-        return True
-    return kind.__module__.partition(".")[0] in _PICTURES
-
-
-@lru_cache(maxsize=None)
-def _slots(kind: type) -> tuple[str, ...]:
-    return tuple(name for one in kind.__mro__ for name in getattr(one, "__slots__", ()))
+        pictures = kind.__module__.partition(".")[0] in _PICTURES
+        _NO_STATE[kind] = pictures or issubclass(kind, (*_RANDOM, *_FUNCTIONS, Space, EnvSpec))
+    return _NO_STATE[kind]
 
 
-def _written(value: Any, seen: dict[int, bytes]) -> bytes:
-    """``value`` as bytes, by value: 1, 1.0 and NumPy's 1 are the same."""
-    if value is None or isinstance(value, bool | str | bytes):
-        return repr(value).encode()
-    if isinstance(value, enum.Enum):
-        return repr(value.name).encode()
-    if isinstance(value, np.bool_):
-        return repr(bool(value)).encode()
-    if isinstance(value, int | np.integer):
-        return str(int(value)).encode()
-    if isinstance(value, float | np.floating):
-        number = float(value)
-        return str(int(number) if number.is_integer() else number).encode()
-    if isinstance(value, np.ndarray):
-        small = value.size <= _SMALL or value.dtype == object
-        head = repr((value.dtype.str, value.shape)).encode()
-        return _row(value.tolist()) if small else head + value.tobytes()
-    if id(value) in seen:
+_NO_STATE: Final[dict[type, bool]] = {}  # what was answered once
+_HOW: Final[dict[type, Callable[[Any, dict[int, Any]], Any]]] = {}
+
+
+def _value(value: Any, seen: dict[int, Any]) -> Any:
+    """``value`` as tuples of plain values: 1, 1.0 and NumPy's 1 are the same."""
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if kind not in _HOW:
+        _HOW[kind] = _how(kind)
+    return _HOW[kind](value, seen)
+
+
+def _how(kind: type) -> Callable[[Any, dict[int, Any]], Any]:
+    """What makes plain values of objects of a type."""
+    if issubclass(kind, enum.Enum):
+        return lambda value, seen: value.name
+    if issubclass(kind, np.bool_):
+        return lambda value, seen: bool(value)
+    if issubclass(kind, int | np.integer):
+        return lambda value, seen: int(value)
+    if issubclass(kind, float | np.floating):
+        return lambda value, seen: int(value) if float(value).is_integer() else float(value)
+    if issubclass(kind, np.ndarray):
+        return lambda value, seen: _array(value)
+    if issubclass(kind, list | tuple | deque):
+        return _once(lambda value, seen: tuple([_value(part, seen) for part in value]))
+    if issubclass(kind, set | frozenset):
+        return _once(lambda value, seen: ("set", *sorted(repr(_value(x, seen)) for x in value)))
+    if issubclass(kind, Mapping):
+        return _once(_map)
+    if _is_no_state(kind):
+        return lambda value, seen: kind.__qualname__
+    return _once(_object)
+
+
+def _once(how: Callable[[Any, dict[int, Any]], Any]) -> Callable[[Any, dict[int, Any]], Any]:
+    """Every object is looked into once, also one that holds itself."""
+
+    def value_of(value: Any, seen: dict[int, Any]) -> Any:
+        if id(value) not in seen:
+            seen[id(value)] = "^"
+            seen[id(value)] = how(value, seen)
         return seen[id(value)]
-    seen[id(value)] = b"^"  # met again inside of itself
-    seen[id(value)] = written = _parts(value, seen)
-    return written
+
+    return value_of
 
 
-def _row(value: Any) -> bytes:
+def _object(value: Any, seen: dict[int, Any]) -> Any:
+    held = _attributes(value)
+    return (
+        type(value).__qualname__,
+        *[(n, v if type(v := held[n]) in _PLAIN else _value(v, seen)) for n in sorted(held)],
+    )
+
+
+def _map(value: Any, seen: dict[int, Any]) -> Any:
+    return ("map", *sorted(repr((_value(k, seen), _value(v, seen))) for k, v in value.items()))
+
+
+def _array(value: Any) -> Any:
+    small = value.size <= _SMALL or value.dtype == object
+    return _row(value.tolist()) if small else (value.dtype.str, value.shape, value.tobytes())
+
+
+def _row(value: Any) -> Any:
     """The numbers of an array. Lists that live for a moment: their ids say nothing."""
-    if isinstance(value, list):
-        return b"[" + b",".join([_row(part) for part in value]) + b"]"
-    return _written(value, {})
-
-
-def _parts(value: Any, seen: dict[int, bytes]) -> bytes:
-    if isinstance(value, list | tuple | deque):
-        return b"[" + b",".join([_written(part, seen) for part in value]) + b"]"
-    if isinstance(value, set | frozenset):
-        return b"{" + b",".join(sorted(_written(part, seen) for part in value)) + b"}"
-    if isinstance(value, Mapping):
-        pairs = ((_written(k, seen), _written(v, seen)) for k, v in value.items())
-        return b"{" + b",".join(sorted(k + b":" + v for k, v in pairs)) + b"}"
-    name = type(value).__qualname__.encode()
-    if _is_no_state(type(value)):
-        return name
-    return name + _parts(_attributes(value), seen)
+    return tuple([_row(part) for part in value]) if isinstance(value, list) else _value(value, {})
 
 
 def _attributes(value: Any) -> dict[str, Any]:
     """What an object holds; nothing of one that does not show it."""
-    held = {name: getattr(value, name) for name in _slots(type(value)) if hasattr(value, name)}
-    return {**held, **getattr(value, "__dict__", {})}
+    kind = type(value)
+    if kind not in _SLOTS:
+        slots = [name for one in kind.__mro__ for name in getattr(one, "__slots__", ())]
+        _SLOTS[kind] = tuple(slots)
+    held: dict[str, Any] = getattr(value, "__dict__", {})
+    if not _SLOTS[kind]:
+        return held
+    return {name: getattr(value, name) for name in _SLOTS[kind] if hasattr(value, name)} | held
+
+
+_SLOTS: Final[dict[type, tuple[str, ...]]] = {}
 
 
 def _held(value: Any) -> Iterable[tuple[str | int, Any]]:
@@ -135,7 +163,9 @@ def numbers_in(env: Any) -> dict[Path, float]:
 def get(env: Any, path: Path) -> Any:
     """What is at ``path``."""
     for name in path:
-        env = env[name] if isinstance(env, Mapping | list | tuple) else getattr(env, str(name))
+        below: Any = env
+        indexed = isinstance(env, Mapping | list | tuple)
+        env = below[name] if indexed else getattr(env, str(name))
     return env
 
 
@@ -161,14 +191,19 @@ def generators_in(env: Any) -> list[Any]:
     return [value for _, value in _objects(env, set()) if isinstance(value, _RANDOM)]
 
 
+def global_state() -> Any:
+    """Of NumPy's generator for the whole process, which environments use."""
+    return np.random.get_state(legacy=False)  # noqa: NPY002
+
+
 def drawn_from(generators: list[Any]) -> list[Any]:
     """What changes when somebody draws from them, or from those of the whole process."""
-    states: list[Any] = [random.getstate(), _written(np.random.get_state(legacy=False), {})]
+    states: list[Any] = [random.getstate(), _value(global_state(), {})]
     for one in generators:
         if isinstance(one, np.random.Generator):
-            states.append(_written(one.bit_generator.state, {}))
+            states.append(_value(one.bit_generator.state, {}))
         elif isinstance(one, np.random.RandomState):
-            states.append(_written(one.get_state(legacy=False), {}))
+            states.append(_value(one.get_state(legacy=False), {}))
         else:
             states.append(one.getstate())
     return states

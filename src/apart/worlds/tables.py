@@ -111,8 +111,9 @@ def _numbers(lines: Any, kind: Callable[[str], float]) -> FloatArray:
     try:
         rows = [[kind(word) for word in line.split()] for line in lines]
         found = np.array(rows, np.float64)
-        assert found.ndim == 2 and found.size and np.abs(found).max() < 2**31
-    except (TypeError, ValueError, AttributeError, AssertionError, OverflowError):
+        if found.ndim != 2 or not found.size or not np.abs(found).max() < 2**31:
+            raise ValueError(found.shape)
+    except (TypeError, ValueError, AttributeError, OverflowError):
         raise UserError("the table is not lines of numbers, equally many in each") from None
     return found
 
@@ -143,7 +144,8 @@ def _places(
         return Places(n_states, lambda places: drawn[places].tolist(), rows), drawn
 
     def label(places: IntArray) -> list[Any]:
-        return np.concatenate([drawn[places], np.asarray(places)[:, None]], axis=1).tolist()
+        labels: list[Any] = np.concatenate([drawn[places], places[:, None]], axis=1).tolist()
+        return labels
 
     return Places(n_states, label, rows, noun="state"), drawn
 
