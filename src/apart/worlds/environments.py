@@ -132,10 +132,12 @@ def _made(id_: str, arguments: Mapping[str, Any]) -> tuple[Any, int | None]:
             importlib.import_module(package.module)
         except ImportError:
             raise UserError(f"{id_} needs {package.module}: {package.install}") from None
+    module, colon, id_ = id_.rpartition(":")
+    if colon:
+        with guards.saying(id_, f"import {module}"):
+            importlib.import_module(module)
     try:
         limit = gymnasium.spec(id_).max_episode_steps
-    except ModuleNotFoundError as error:
-        raise UserError(f"{id_}: no module {error.name!r} to import") from None
     except gymnasium.error.Error as error:
         known = gymnasium.registry
         hint = nearest(id_, known) or f" ({guards.in_a_line(error)})"

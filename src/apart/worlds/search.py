@@ -93,6 +93,7 @@ def table_of(
         limits = _Limits(name, max_states, time.monotonic() + max_seconds, max_seconds, line)
         with saying(name, "reset"):
             seen, again = env.reset(seed=seed)[0], env.reset(seed=seed)[0]
+            _ = env.unwrapped.np_random  # made at its first use, which must not be a step
         if snapshots.key_of(seen) != snapshots.key_of(again):
             raise UserError(f"{name}: reset(seed={seed}) does not give the same start twice")
         found = _searched(env, name, actions, locate, limits)
@@ -342,8 +343,9 @@ def _clocks(
     for _ in range(_PROBES):
         env, before = copied(first), start
         for _ in range(_PROBED):
-            with saying(name, "step"):
-                _, _, terminated, truncated, _ = env.step(actions[int(rng.integers(len(actions)))])
+            action = actions[int(rng.integers(len(actions)))]
+            with saying(name, f"step({action})"):
+                _, _, terminated, truncated, _ = env.step(action)
             now = snapshots.numbers_in(env)
             moved = {path: now[path] - before[path] for path in now if path in before}
             if by is None:
