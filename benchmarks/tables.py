@@ -33,7 +33,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "readings")),
-    *(f"docs/guide/{name}.md" for name in ("methods", "networks")),
+    *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
 )
 
@@ -151,6 +151,30 @@ def maps() -> str:
     head = ["map", "cells", "T"]
     head += [f"{thousands(b)}, K = {s}" for b in budgets for s in ("n", "1.2 n")]
     return markdown(head, rows)
+
+
+def worlds_tables() -> str:
+    """Gymnasium worlds as tables."""
+    rows = []
+    for name, world in stored("worlds-tables").items():
+        found = [run["found"] for run in world["runs"].values()]
+        steps = {thousands(run["env_steps"]) for run in world["runs"].values()}
+        kind = "several successors" if world["successors"] > 1 else ""
+        rows.append(
+            [
+                f"`{name}`",
+                world["states"],
+                f"{world['search_seconds']:.1f}",
+                world["horizon"],
+                ", ".join(f"{n:.4g}" for n in found),
+                world["available"],
+                world["random_walk"],
+                " ".join(steps),
+                kind,
+            ]
+        )
+    head = ["`table:gym:...`", "states", "search, s", "T", "skills found, 4 seeds", "of"]
+    return markdown([*head, "random walk", "steps", ""], rows)
 
 
 def ablation() -> str:
@@ -539,7 +563,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
-        *(networks,),
+        *(networks, worlds_tables),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }
