@@ -570,19 +570,26 @@ def test_a_run_needs_no_gymnasium_once_it_was_begun(run, monkeypatch, capsys):
 
 
 def test_a_run_goes_on_without_gymnasium(tmp_path):
-    """In a process of its own: a set of two seeds of which one was not begun."""
-    out = tmp_path / "set"
+    """In a process of its own, which trains in itself: nobody there can import it."""
+    out = tmp_path / "run"
     code = (
         "import sys; sys.modules['gymnasium'] = None\n"
         "import apart\n"
-        f"found = apart.resume({str(out)!r}, steps=6000)\n"
-        "print([run.summary['env_steps'] >= 6000 for run in found.runs])"
+        f"run = apart.resume({str(out)!r}, steps=6000)\n"
+        "print(run.summary['env_steps'] >= 6000, run.n_available)"
     )
     world = load("FrozenLake-v1:is_slippery=false")
-    apart.train(world, method="diayn", seeds=2, out=out, **OPTIONS)
+    apart.train(world, method="diayn", out=out, **OPTIONS)
     command = [sys.executable, "-c", code]
     told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert told.stdout.strip() == "[True, True]", told.stderr
+    assert told.stdout.strip() == "True 16", told.stderr
+
+
+def test_several_seeds_are_searched_for_once(tmp_path):
+    """Their processes read the table that the set stored."""
+    words = "table:gym:FrozenLake-v1:is_slippery=false"
+    found = apart.train(words, method="diayn", seeds=2, out=tmp_path / "set", **OPTIONS)
+    assert [run.world.about.spec for run in found.runs] == [load(words[10:]).about.spec] * 2
 
 
 def test_a_world_without_cells_is_trained_and_not_drawn(tmp_path, capsys):
