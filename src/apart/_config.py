@@ -61,6 +61,13 @@ class Config:
         low=0,
         high=100_000,
     )
+    hold: int = _option(
+        1,
+        "environment steps for which an action is held; the agent decides T / N times",
+        EVERYDAY,
+        low=1,
+        high=100_000,
+    )
     evaluate_every: int = _option(
         25_000, "environment steps between evaluations", EVERYDAY, low=1, high=1e13
     )
@@ -156,9 +163,19 @@ class Config:
         return hashlib.sha256(json.dumps(self.differing(), sort_keys=True).encode()).hexdigest()
 
     @property
+    def decisions(self) -> int:
+        """Actions that are chosen in an episode; ``hold`` divides ``horizon``."""
+        return self.horizon // self.hold
+
+    @property
     def collection(self) -> int:
-        """Transitions between two rounds of updates."""
+        """Environment steps between two rounds of updates."""
         return self.episodes_per_update * self.horizon
+
+    @property
+    def transitions(self) -> int:
+        """What those are to a learner: a transition a decision."""
+        return self.episodes_per_update * self.decisions
 
     @property
     def iterations(self) -> int:
@@ -195,6 +212,7 @@ class Options(TypedDict, total=False):
     seed: int
     skills: int | Literal["auto"]
     horizon: int | Literal["auto"]
+    hold: int
     evaluate_every: int
     discriminator: str
     reward: str

@@ -28,6 +28,7 @@ from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
+from apart.worlds.holding import held
 from apart.worlds.observations import OBSERVATIONS, Observation
 from apart.worlds.world import TableWorld, World, n_available
 
@@ -168,14 +169,18 @@ def _asked_of_the_world(
 ) -> dict[str, Any]:
     """The user's options with ``auto`` for skills and horizon replaced by what the world says."""
     found = dict(options)
+    hold = check_value("hold", all_options.get("hold", Config.hold))
     if _says(found.get("horizon"), AUTO):
         found["horizon"] = 0
         if isinstance(world, TableWorld):
             found["horizon"] = 2 * int(world.distance.max())
+        over = (found["horizon"] or world.about.horizon) % hold
+        if over:  # the next number that it divides
+            found["horizon"] = (found["horizon"] or world.about.horizon) + hold - over
     if _says(found.get("skills"), AUTO):
         horizon = check_value("horizon", {**all_options, **found}.get("horizon", 0))
         horizon = horizon or world.about.horizon
-        n = n_available(world, horizon)
+        n = n_available(held(world, hold), horizon // hold)
         if n is None:
             raise UserError(f"--skills auto: nobody knows how many places {world.name} has")
         found["skills"] = max(n, 2)
@@ -260,12 +265,20 @@ def check(config: Config, world: World) -> None:
             f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
             "--no-dropout, or --q-rule shared_adam"
         )
+    if config.horizon % config.hold:
+        below = config.horizon - config.horizon % config.hold
+        either = f"--horizon {below or below + config.hold}"
+        either += f" or {below + config.hold}" if below else ""
+        raise UserError(
+            f"--hold {config.hold} does not divide the {config.horizon} steps of an episode; try "
+            f"{either}"
+        )
     _check_networks(config, world, facts)
     if config.episodes_per_update > 1 and config.updates_per_episode > 1:
         raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
-    if config.buffer < config.collection:
+    if config.buffer < config.transitions:
         raise UserError(
-            f"--buffer {config.buffer} is smaller than the {config.collection} transitions "
+            f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
             "between two updates"
         )
     if config.iterations >= 2**31:

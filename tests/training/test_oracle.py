@@ -95,6 +95,10 @@ CASES = {
     "plain": {"method": "tuned_vic", "q_rule": "plain", "learning_rate": 0.1},
     "decay": {"method": "apart", "fading": 0.02, "anneal": True},
     "averaged": {"method": "apart", "average_rate": 0.05},
+    "held": {"method": "ap_min_ascending", "hold": 2, "horizon": 8},
+    "held_longer": {"method": "apart_logits", "hold": 4, "horizon": 12, "q_rule": "shared_plain"},
+    "held_sweep": {"method": "apart_plus", "hold": 3, "horizon": 9},
+    "held_shared": {"method": "diayn", "hold": 2, "time_weight": "linear", "q_rule": "shared_adam"},
     "adam_sweep": {"method": "apart_logits", "q_rule": "sweep_adam", "learning_rate": 2e-3},
 }
 # Every way to compute rows, on every set of rows and in every kind of world, must give what the
@@ -108,13 +112,14 @@ FORMS = {
 }
 IN_FORMS = (
     *("apart", "tuned_vic", "last_states", "current_state", "target", "shared_apart"),
-    *("shared_diayn", "decay", "averaged", "bootstrap"),
+    *("shared_diayn", "decay", "averaged", "bootstrap", "held", "held_shared"),
 )
 BIASED = ("bias", "bias_target", "bias_of_logits", "additive_bias")
 # Where an action has several successors.
 BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
     *("apart_plus_sampled", "apart_plus_rows", "apart_logits", "adam_sweep", "target"),
+    *("held", "held_longer", "held_sweep", "held_shared"),
 )
 
 
@@ -340,11 +345,12 @@ def check_updates(case, world, network, states, n):
     first_q = q_of(state.learnt.q.params)
     twin = twins.jax_grid(WORLD) if isinstance(world, HostWorld) else world
     episodes_of = collector(twin, config, learner)
+    decisions = config.horizon // config.hold
     memory = replay.packed(
-        replay.slots_for(config.buffer, config.collection),
+        replay.slots_for(config.buffer, config.episodes_per_update * decisions),
         config.episodes_per_update,
-        jnp.asarray((world if isinstance(world, TableWorld) else WORLD).next_state),
-        config.horizon,
+        after_holding(world if isinstance(world, TableWorld) else WORLD, config.hold),
+        decisions,
     )
 
     @jax.jit
@@ -353,7 +359,7 @@ def check_updates(case, world, network, states, n):
         made = round_of(config, 5, state, hyper)
         episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
         if episodes.place is not None:
-            episodes = episodes._replace(obs=episodes.place)
+            episodes = episodes._replace(obs=episodes.place[:, :: config.hold])
         ring = memory.insert(ring, episodes, state.iteration)
         bits = jax.random.bits(made.learn, (2, config.batch))
         batch = memory.sample(ring, bits[0], state.iteration + 1)
@@ -397,8 +403,21 @@ def transitions_of(episodes, config):
     states, actions = np.asarray(episodes.obs)[0].tolist(), np.asarray(episodes.action)[0].tolist()
     skill = int(episodes.skill[0])
     return [
-        (states[t], actions[t], states[t + 1], skill, t + 1, 0.0) for t in range(config.horizon)
+        (states[i], action, states[i + 1], skill, (i + 1) * config.hold, 0.0)
+        for i, action in enumerate(actions)
     ]
+
+
+def after_holding(world, hold):
+    """[S, A, N] where an action leads that is taken several times, in loops; by chance, shapes."""
+    moved = np.array(world.next_state)
+    if moved.shape[2] == 1:
+        for s, a in np.ndindex(*moved.shape[:2]):
+            at = s
+            for _ in range(hold):
+                at = world.next_state[at, a, 0]
+            moved[s, a, 0] = at
+    return jnp.asarray(moved)
 
 
 def test_collected_episodes_follow_the_world_and_the_greedy_policy():

@@ -7,7 +7,7 @@ import argparse
 from apart import paper, settings
 from apart._errors import unknown
 from apart._registry import load_plugins
-from apart.worlds import environments, grid
+from apart.worlds import environments, grid, mazes
 
 _BELOW = {"worlds": (f"{environments.SYNTAX}  {environments.SUMMARY}",)}
 HELP = "worlds, methods, experiments and the values of options"
@@ -28,6 +28,7 @@ def run(parsed: argparse.Namespace) -> int:
     for name in tables["worlds"]:
         world = grid.load(name)
         tables["worlds"][name] += f" ({world.n_states} cells, T = {world.about.horizon})"
+    tables["worlds"] |= mazes.summaries()
     tables["experiments"] = {name: paper.experiment(name).title for name in paper.names()}
     for kind in parsed.kinds:
         if kind not in tables:

@@ -26,6 +26,7 @@ from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds.environments import SYNTAX
+from apart.worlds.holding import held
 from apart.worlds.world import TableWorld
 
 HELP = "discover skills in a world"
@@ -130,7 +131,8 @@ def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
     line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
     if isinstance(world, TableWorld):
-        reached, noun = world.n_available(config.horizon), world.places.noun
+        reached = held(world, config.hold).n_available(config.decisions)
+        noun = world.places.noun
         free = sum(char != "#" for row in world.places.backdrop for char in row)
         walled_off = f" ({free - world.n_states} more are walled off)" * (free > world.n_states)
         line = (

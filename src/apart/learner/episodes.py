@@ -8,14 +8,23 @@ from apart._types import Array, Obs
 
 
 class Episodes(NamedTuple):
-    """E episodes of at most T steps; s' of step t is row t + 1. Observations stay opaque."""
+    """E episodes of at most T decisions; s' of decision t is row t + 1. Observations stay opaque.
+
+    Places and positions are those of every environment step: N T + 1 where a decision is held for
+    N of them.
+    """
 
     obs: Obs  # [E, T + 1, ...]; after the end of an episode its last one
     action: Array  # [E, T] int32
     skill: Array  # [E] int32
     alive: Array | None = None  # [E, T] bool: the step was taken; None: all were
     terminated: Array | None = None  # [E, T] bool: the world ended it there; None: never
-    place: Array | None = None  # [E, T + 1] int32 the places, where observations do not tell
+    place: Array | None = None  # [E, N T + 1] int32 the places, where observations do not tell
+    position: Array | None = None  # [E, N T + 1, 2] on the plane of a world that has one
+
+    def without_places(self) -> Episodes:
+        """What a learner sees."""
+        return self._replace(place=None, position=None)
 
 
 class Batch(NamedTuple):

@@ -76,7 +76,7 @@ def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: in
     """For any world; ``like`` gives an example of one collection's episodes (traced, not run)."""
 
     def init() -> Ring:
-        shapes = jax.eval_shape(like)._replace(place=None)
+        shapes = jax.eval_shape(like).without_places()
         return jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape), leaf.dtype), shapes)
 
     def insert(ring: Ring, new: Episodes, n_before: Array) -> Ring:
@@ -84,7 +84,7 @@ def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: in
         return jax.tree.map(
             lambda kept, leaf: jax.lax.dynamic_update_index_in_dim(kept, leaf, slot, 0),
             ring,
-            new._replace(place=None),
+            new.without_places(),
         )
 
     def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:

@@ -10,6 +10,7 @@ from apart._errors import UserError
 from apart.report import draw, maps
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.worlds.holding import held
 from apart.worlds.world import TableWorld
 
 _LEAST_WIDTH, _ABOVE, _BELOW, _MARGIN, _HEAD = 7.0, 0.5, 0.42, 0.15, 0.13  # inches
@@ -93,7 +94,8 @@ def _within_reach(run: run_folder.Run) -> set[tuple[int, int]] | None:
     world = run.world
     if not isinstance(world, TableWorld):
         return None
-    near = world.cells[world.last_states(int(run.config["horizon"]))]
+    hold = int(run.config.get("hold", 1))  # runs made before it was an option lack it
+    near = world.cells[held(world, hold).last_states(int(run.config["horizon"]) // hold)]
     return {(int(r), int(c)) for r, c in near}
 
 

@@ -33,6 +33,7 @@ from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
 from apart.worlds import known_everywhere
 from apart.worlds.exact import random_walk_skills
+from apart.worlds.holding import held
 from apart.worlds.world import TableWorld, World, n_available
 
 _SLICE_SECONDS = 0.5
@@ -134,7 +135,7 @@ class _Training:
         self.config, self.world, self.writer = config, world, writer
         self.stop, self.listener = stop, listener or (lambda _: None)
         self.identity = planned.sha256
-        self.n_available = n_available(world, config.horizon)
+        self.n_available = n_available(held(world, config.hold), config.decisions)
         self.program, self.hyper = program(world, config), hyper_of(config)
         self.first_full_at: int | None = None
         self.n_rows = 0
@@ -390,7 +391,8 @@ def _random_walk(world: World, config: Config) -> float | None:
     """What chance alone would find; None where that cannot be computed exactly."""
     if not isinstance(world, TableWorld):
         return None
-    return round(random_walk_skills(world, config.horizon, config.skills), 2)
+    decided = held(world, config.hold)
+    return round(random_walk_skills(decided, config.decisions, config.skills), 2)
 
 
 _SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills.json lists

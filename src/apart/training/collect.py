@@ -83,25 +83,35 @@ class Dynamics(NamedTuple):
         return jnp.take_along_axis(successors, nth[..., None], -1)[..., 0]
 
 
-def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key) -> Episodes:
-    """Episodes in a table whose values are all known: q [S, A, K]."""
-    if dynamics.next_state.shape[2] == 1:
+def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1) -> Episodes:
+    """Episodes in a table whose values are all known: q [S, A, K].
+
+    A decision is held for ``hold`` steps of ``dynamics``; the episodes then have their places.
+    """
+    if dynamics.next_state.shape[2] == 1 and hold == 1:
         rollout = partial(_chain, q, dynamics.next_state[:, :, 0], dynamics.start)
         states, action = jax.vmap(rollout)(drawn.skill, drawn.choice)
         return Episodes(states, action, drawn.skill)
     n_actions = q.shape[1]
     greedy = jnp.argmax(q, axis=1)  # [S, K]
 
-    def step(state: Array, drawn_t: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
+    def decide(state: Array, drawn_t: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
         choice, luck = drawn_t
         action = jnp.where(choice == n_actions, greedy[state, drawn.skill], choice)
-        next_state = dynamics.after(state, action, luck)
-        return next_state, (next_state, action)
 
-    first = jnp.full(drawn.skill.shape, dynamics.start, jnp.int32)
-    luck = _luck(key, drawn.choice.T.shape)
-    _, (states, action) = jax.lax.scan(step, first, (drawn.choice.T, luck))
-    return Episodes(jnp.concatenate([first[None], states]).T, action.T, drawn.skill)
+        def step(now: Array, luck_t: Array) -> tuple[Array, Array]:
+            after = dynamics.after(now, action, luck_t)
+            return after, after
+
+        last, passed = jax.lax.scan(step, state, luck)
+        return last, (passed, action)
+
+    n, decisions = drawn.choice.shape
+    first = jnp.full(n, dynamics.start, jnp.int32)
+    luck = _luck(key, (decisions, hold, n))
+    _, (passed, action) = jax.lax.scan(decide, first, (drawn.choice.T, luck))
+    states = jnp.concatenate([first[None], passed.reshape(-1, n)]).T
+    return Episodes(states[:, ::hold], action.T, drawn.skill, place=None if hold == 1 else states)
 
 
 def _luck(key: Key, shape: tuple[int, ...]) -> Array:
@@ -137,13 +147,14 @@ class Steps(NamedTuple):
     step: Callable[[Key, Any, Array], tuple[Any, Array | None]]
     observe: Callable[[Any], Obs]
     place: Callable[[Any], Array] | None  # None: the observation is the place
+    position: Callable[[Any], Array] | None = None  # None: there is no plane
 
 
 def steps_of(world: TableWorld | JaxWorld) -> Steps:
     """The functions of ``world``."""
     if isinstance(world, JaxWorld):
         _check(world)
-        return Steps(world.reset, world.step, world.observe, world.place)
+        return Steps(world.reset, world.step, world.observe, world.place, world.position)
     dynamics = Dynamics.of(world)
 
     def step(key: Key, state: Array, action: Array) -> tuple[Array, None]:
@@ -179,51 +190,69 @@ def _check(world: JaxWorld) -> None:
 
 
 def by_steps(
-    world: Steps, values: Values, drawn: Drawn, key: Key, one_start: bool = False
+    world: Steps, values: Values, drawn: Drawn, key: Key, *, one_start: bool = False, hold: int = 1
 ) -> Episodes:
-    """Episodes in a world of JAX functions, asking for the values of each step's observations.
+    """Episodes in a world of JAX functions, asking for the values of observations.
 
-    With ``one_start`` all of them start in the same state: what differs then is what skills do.
+    That is done once in ``hold`` steps. With ``one_start`` all episodes start in the same state:
+    what differs then is what skills do.
     """
-    n_episodes, horizon = drawn.choice.shape
+    n_episodes, decisions = drawn.choice.shape
     episode = jnp.arange(n_episodes)
     key_reset, key_steps = jax.random.split(jax.random.fold_in(key, 2))
     resets = jax.random.split(key_reset, n_episodes)
     first = jax.vmap(world.reset)(resets[jnp.zeros_like(episode)] if one_start else resets)
     observe = jax.vmap(world.observe)
-    locate = observe if world.place is None else jax.vmap(world.place)
 
-    def step(carry: Any, drawn_t: tuple[Array, Array]) -> tuple[Any, Any]:
+    def locate(state: Any) -> tuple[Array | None, Array | None]:
+        """Place and position of each episode, where the world has them."""
+        place, position = (f and jax.vmap(f)(state) for f in (world.place, world.position))
+        return place, position
+
+    def step(carry: Any, action: Array, key_t: Key) -> tuple[Any, Any]:
         state, alive = carry
-        choice, key_t = drawn_t
-        q = values(observe(state))
-        greedy = jnp.argmax(q[episode, :, drawn.skill], axis=1)
-        action = jnp.where(choice == q.shape[1], greedy, choice)
         moved, ended = jax.vmap(world.step)(jax.random.split(key_t, n_episodes), state, action)
-        taken = alive
         if ended is not None:
             moved = _where(alive, moved, state)
             ended = ended & alive
             alive = alive & ~ended
-        return (moved, alive), (observe(moved), locate(moved), action, taken, ended)
+        return (moved, alive), (locate(moved), ended)
+
+    def decide(carry: Any, drawn_t: tuple[Array, Array]) -> tuple[Any, Any]:
+        state, taken = carry
+        choice, key_t = drawn_t
+        q = values(observe(state))
+        greedy = jnp.argmax(q[episode, :, drawn.skill], axis=1)
+        action = jnp.where(choice == q.shape[1], greedy, choice)
+        if hold == 1:
+            after, (passed, ended) = step(carry, action, key_t)
+        else:
+            keys = jax.random.split(key_t, hold)
+            after, (passed, ended) = jax.lax.scan(lambda c, k: step(c, action, k), carry, keys)
+            ended = None if ended is None else ended.any(axis=0)
+        return after, (observe(after[0]), passed, action, taken, ended)
 
     alive = jnp.ones(n_episodes, bool)
-    scanned = (drawn.choice.T, jax.random.split(key_steps, horizon))
-    _, (obs, places, action, taken, ended) = jax.lax.scan(step, (first, alive), scanned)
+    scanned = (drawn.choice.T, jax.random.split(key_steps, decisions))
+    _, (obs, passed, action, taken, ended) = jax.lax.scan(decide, (first, alive), scanned)
 
     def whole(at_first: Any, later: Any) -> Any:
-        """[E, T + 1, ...] from [E, ...] and [T, E, ...]."""
-        return jax.tree.map(
-            lambda a, b: jnp.concatenate([a[None], b]).swapaxes(0, 1), at_first, later
-        )
+        """[E, T + 1, ...] from [E, ...] and [T, E, ...] or [T / N, N, E, ...]."""
 
+        def joined(a: Array, b: Array) -> Array:
+            return jnp.concatenate([a[None], b.reshape(-1, *a.shape)]).swapaxes(0, 1)
+
+        return jax.tree.map(joined, at_first, later)
+
+    place, position = whole(locate(first), passed)
     return Episodes(
         obs=whole(observe(first), obs),
         action=action.T,
         skill=drawn.skill,
         alive=None if ended is None else taken.T,
         terminated=None if ended is None else ended.T,
-        place=None if world.place is None else whole(locate(first), places),
+        place=place,
+        position=position,
     )
 
 
@@ -252,13 +281,14 @@ class Host:
             environments.close()
         self._made.clear()
 
-    def by_host(self, act: Act, drawn: Drawn, seeds: list[int]) -> Episodes:
+    def by_host(self, act: Act, drawn: Drawn, seeds: list[int], hold: int = 1) -> Episodes:
         """Episodes, all environments side by side; environment e is reset with ``seeds[e]``.
 
-        Nothing that an environment remembers outlives a call: it begins with a seeded reset.
+        A decision is held for ``hold`` steps, or until the episode ends. Nothing that an
+        environment remembers outlives a call: it begins with a seeded reset.
         """
-        choice = np.asarray(drawn.choice)
-        n, horizon = choice.shape
+        choice = np.asarray(drawn.choice).repeat(hold, axis=1)
+        n, steps = choice.shape
         if n not in self._made:
             self._made[n] = self._vector(n)
         environments = self._made[n]
@@ -266,8 +296,9 @@ class Host:
         seen, places = [self._checked(obs, n)], [self._places(obs, info)]
         actions, taken, ended = [], [], []
         alive = np.ones(n, bool)
-        for t in range(horizon):
-            action = np.asarray(act(seen[-1], drawn.skill, jnp.asarray(choice[:, t])))
+        for t in range(steps):
+            if t % hold == 0:
+                action = np.asarray(act(seen[-1], drawn.skill, jnp.asarray(choice[:, t])))
             obs, _, terminated, truncated, info = environments.step(action)
             taken.append(alive)
             ended.append(alive & np.asarray(terminated))
@@ -278,11 +309,11 @@ class Host:
             places.append(np.where(alive, self._places(obs, info), places[-1]))
             alive = alive & ~(np.asarray(terminated) | np.asarray(truncated))
         return Episodes(
-            obs=jnp.asarray(np.stack(seen, 1)),
-            action=jnp.asarray(np.stack(actions, 1), jnp.int32),
+            obs=jnp.asarray(np.stack(seen[::hold], 1)),
+            action=jnp.asarray(np.stack(actions[::hold], 1), jnp.int32),
             skill=drawn.skill,
-            alive=jnp.asarray(np.stack(taken, 1)),
-            terminated=jnp.asarray(np.stack(ended, 1)),
+            alive=jnp.asarray(np.stack(taken[::hold], 1)),
+            terminated=jnp.asarray(np.stack(ended, 1).reshape(n, -1, hold).any(axis=2)),
             place=jnp.asarray(np.stack(places, 1)),
         )
 

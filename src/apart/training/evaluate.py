@@ -29,9 +29,10 @@ class Evaluation(NamedTuple):
     information_count: Array  # [] 2^E[log2 q(z|s_T) - log2 p(z)] (DISDAIN)
     mutual_information: Array | None  # [] bits, exact, between skill and last state; of tables
     accuracy_per_step: Array  # [T]
-    trajectories: Array  # [K, T + 1] places
+    trajectories: Array  # [K, N T + 1] places, one a step where decisions are held for N steps
     last_probability: Array  # [K] q(z | s_T)
     last_states: Array | None  # [S, K] p(s_T | z), where chance has a part in it
+    positions: Array | None  # [K, N T + 1, 2] the same on the plane of a world that has one
 
 
 def evaluate_table(
@@ -48,7 +49,7 @@ def evaluate_table(
         greedy: [S, K] the action of each skill in each state.
         scores: [S, K] discriminator scores; softmax is the posterior, argmax the prediction.
         rewards: [S, K].
-        dynamics: of the world.
+        dynamics: of the world, a decision at a time.
         episodes: one of every skill, in order.
         epsilon: probability of a random action (None: greedy).
     """
@@ -65,7 +66,8 @@ def evaluate_table(
         ends = last_states(greedy, dynamics, horizon, epsilon)
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
-    measured = _measure(states, rewards[at, skills], correct, log_posterior)
+    places = states if episodes.place is None else episodes.place
+    measured = _measure(places, rewards[at, skills], correct, log_posterior)
     return measured._replace(
         n_effective=expected_distinct(ends) if chancy else measured.n_effective,
         mutual_information=mutual_information(ends),
@@ -90,11 +92,12 @@ def evaluate_episodes(
     after = jax.tree.map(lambda leaf: leaf[:, 1:], episodes.obs)
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, after))
     places = episodes.obs if episodes.place is None else episodes.place
-    return _measure(places, reward, correct, log_posterior)
+    measured = _measure(places, reward, correct, log_posterior)
+    return measured._replace(positions=episodes.position)
 
 
 def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array) -> Evaluation:
-    """From places [K, T + 1], rewards and hits [K, T] and log q(z | s_T) [K]."""
+    """From places [K, N T + 1], rewards and hits [K, T] and log q(z | s_T) [K]."""
     last = jnp.sort(places[:, -1])
     return Evaluation(
         n_effective=1 + (last[1:] != last[:-1]).sum(),
@@ -108,6 +111,7 @@ def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array)
         trajectories=places,
         last_probability=jnp.exp(log_posterior),
         last_states=None,
+        positions=None,
     )
 
 

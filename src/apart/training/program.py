@@ -31,6 +31,7 @@ from apart.training.learner import Learner, evaluated, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
+from apart.worlds.holding import held
 from apart.worlds.observations import sight_of
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
@@ -94,26 +95,26 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     """A learner over all states of a table, or over the samples of a batch."""
     c, n_episodes = config, config.episodes_per_update
     p = pieces(c, world.about.n_actions, sight_of(world, c.observation))
-    slots = replay.slots_for(c.buffer, c.collection)
+    slots = replay.slots_for(c.buffer, c.transitions)
     if not isinstance(world, TableWorld):
-        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.horizon)
+        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions)
         return sampled(p, kept, None)
-    next_state = jnp.asarray(world.next_state)
-    ring = replay.packed(slots, n_episodes, next_state, c.horizon)
+    next_state = jnp.asarray(held(world, c.hold).next_state)
+    ring = replay.packed(slots, n_episodes, next_state, c.decisions)
     return tabular(p, next_state, ring) if states else sampled(p, ring, world.n_states)
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
     """What one collection looks like: shapes and types."""
-    n, horizon = config.episodes_per_update, config.horizon
+    n, decisions = config.episodes_per_update, config.decisions
     if isinstance(world, JaxWorld):
-        drawn = Drawn(jnp.zeros(n, jnp.int32), jnp.zeros((n, horizon), jnp.int32))
+        drawn = Drawn(jnp.zeros(n, jnp.int32), jnp.zeros((n, decisions), jnp.int32))
         zeros = jnp.zeros((n, world.about.n_actions, config.skills))
         return collect.by_steps(collect.steps_of(world), lambda _: zeros, drawn, jax.random.key(0))
-    never = jnp.zeros((n, horizon), bool)
+    never = jnp.zeros((n, decisions), bool)
     return Episodes(
-        obs=jnp.zeros((n, horizon + 1, *world.obs.shape), world.obs.dtype),
-        action=jnp.zeros((n, horizon), jnp.int32),
+        obs=jnp.zeros((n, decisions + 1, *world.obs.shape), world.obs.dtype),
+        action=jnp.zeros((n, decisions), jnp.int32),
         skill=jnp.zeros(n, jnp.int32),
         alive=never,
         terminated=never,
@@ -150,7 +151,7 @@ def round_of(config: Config, n_actions: int, state: TrainState, hyper: Hyper) ->
             discriminator_learning_rate=hyper.discriminator_learning_rate * left,
             fading=hyper.fading * left,
         )
-    n, t = c.episodes_per_update, c.horizon
+    n, t = c.episodes_per_update, c.decisions
     drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill)
     return Round(key_collect, key_learn, hyper, drawn)
 
@@ -166,12 +167,18 @@ def collector(
     world: TableWorld | JaxWorld, config: Config, learner: Learner
 ) -> Callable[[Params, Drawn, Key], Episodes]:
     """(parameters of Q, the agent's chance, key) -> episodes, for worlds that can be compiled."""
-    if isinstance(world, TableWorld) and lists_states(world, config):
-        dynamics = Dynamics.of(world)
-        return lambda q, drawn, key: collect.by_table(dynamics, learner.values(q, None), drawn, key)
-    steps = collect.steps_of(world)
+    if isinstance(world, JaxWorld):
+        steps, hold = collect.steps_of(world), config.hold
+    else:
+        table = held(world, config.hold)
+        if lists_states(world, config):
+            dynamics = Dynamics.of(table)
+            return lambda q, drawn, key: collect.by_table(
+                dynamics, learner.values(q, None), drawn, key
+            )
+        steps, hold = collect.steps_of(table), 1
     return lambda q, drawn, key: collect.by_steps(
-        steps, lambda obs: learner.values(q, obs), drawn, key
+        steps, lambda obs: learner.values(q, obs), drawn, key, hold=hold
     )
 
 
@@ -224,13 +231,19 @@ def _evaluate(
 ) -> Evaluation:
     key = jax.random.fold_in(state.key, -1 - state.iteration)
     epsilon = _evaluation_epsilon(config, hyper)
-    drawn = collect.every_skill(config.skills, config.horizon, world.about.n_actions, epsilon, key)
+    n_actions = world.about.n_actions
+    drawn = collect.every_skill(config.skills, config.decisions, n_actions, epsilon, key)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
         # The same start in all evaluations, for all skills; no round has this number.
         start = jax.random.fold_in(state.key, 2**31 - 1)
         episodes = collect.by_steps(
-            collect.steps_of(world), lambda obs: learner.values(q, obs), drawn, start, True
+            collect.steps_of(world),
+            lambda obs: learner.values(q, obs),
+            drawn,
+            start,
+            one_start=True,
+            hold=config.hold,
         )
         return evaluate_episodes(lambda obs: learner.judge(state.learnt, obs, hyper), episodes)
     size = None if lists_states(world, config) else config.batch
@@ -238,10 +251,9 @@ def _evaluate(
     scores, rewards = in_pieces(
         lambda obs: learner.judge(state.learnt, obs, hyper), world.n_states, size
     )
-    dynamics = Dynamics.of(world)
-    episodes = collect.by_table(dynamics, values, drawn, key)
-    greedy = jnp.argmax(values, axis=1)
-    return evaluate_table(greedy, scores, rewards, dynamics, episodes, epsilon)
+    episodes = collect.by_table(Dynamics.of(world), values, drawn, key, config.hold)
+    greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
+    return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
 
 
 def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None) -> Any:
@@ -278,7 +290,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     learn = jax.jit(end, donate_argnums=0)
 
     def play(q: Params, drawn: Drawn, seeds: list[int]) -> Episodes:
-        return host.by_host(lambda *seen: act(q, *seen), drawn, seeds)
+        return host.by_host(lambda *seen: act(q, *seen), drawn, seeds, config.hold)
 
     def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
         for _ in range(int(n)):
@@ -294,7 +306,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
                         "that is stopped and resumed will differ",
                         stacklevel=2,
                     )
-            state = learn(state, made, episodes._replace(place=None))
+            state = learn(state, made, episodes.without_places())
         return state
 
     @jax.jit
@@ -304,7 +316,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         key = jax.random.fold_in(state.key, -1 - state.iteration)
         drawn = collect.every_skill(
-            config.skills, config.horizon, n_actions, _evaluation_epsilon(config, hyper), key
+            config.skills, config.decisions, n_actions, _evaluation_epsilon(config, hyper), key
         )
         q, side = evaluated(state.learnt), max(config.episodes_per_update, 8)
         played = []

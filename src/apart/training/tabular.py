@@ -99,9 +99,9 @@ def _known(t: Table, known: Model, new: Episodes) -> Model:
         successor = jnp.zeros_like(cell)
     else:  # equal successors share the first of their places
         successor = jnp.argmax(_cells(t)[cell] == next_state[:, None], axis=1)
-    steps = jnp.arange(1, c.horizon + 1)
-    weight = jnp.tile(t.p.weight.weight(steps / c.horizon), len(new.skill))
-    goes_on = jnp.tile((steps < c.horizon) | c.bootstrap_last, len(new.skill))
+    steps = jnp.arange(1, c.decisions + 1)
+    weight = jnp.tile(t.p.weight.weight(steps / c.decisions), len(new.skill))
+    goes_on = jnp.tile((steps < c.decisions) | c.bootstrap_last, len(new.skill))
     return model.add(known, cell, successor, weight, goes_on)
 
 

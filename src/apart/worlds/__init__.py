@@ -12,13 +12,17 @@ from pathlib import Path
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, tables
+from apart.worlds import environments, grid, mazes, tables
 from apart.worlds.world import Spec, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
 Loader = Callable[[str, float], World]  # (words after the colon, slip) -> world
-_BUILDERS: dict[str, Builder] = {grid.KIND: grid.from_spec, tables.KIND: tables.from_spec}
-_LOADERS: Mapping[str, Loader] = {tables.KIND: environments.load}
+_BUILDERS: dict[str, Builder] = {
+    grid.KIND: grid.from_spec,
+    tables.KIND: tables.from_spec,
+    mazes.KIND: mazes.from_spec,
+}
+_LOADERS: Mapping[str, Loader] = {tables.KIND: environments.load, mazes.KIND: mazes.load}
 _EVERYWHERE = frozenset(_BUILDERS)
 _PLUGGED: set[str] = set()
 
@@ -64,7 +68,7 @@ def from_spec(spec: Spec, horizon: int) -> World:
 
 
 def load(world: str | World, slip: float = 0.0) -> World:
-    """The world of a name, a path or ``table:gym:ID``; a world is taken as it is."""
+    """The world of a name, a path, ``maze:NAME`` or ``table:gym:ID``; a world is taken as it is."""
     if not isinstance(world, str):
         if slip:
             raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")

@@ -50,7 +50,7 @@ def build(
     sums = chance.shape == moved.shape and bool(np.isfinite(chance).all() and (chance >= 0).all())
     if not sums or not np.allclose(chance.sum(2), 1.0):
         raise UserError(f"{name}: the probabilities of an action do not sum to 1")
-    distance = _distances(moved, chance > 0, start)
+    distance = distances(moved, chance > 0, start)
     if distance.min() < 0:
         raise UserError(f"{name}: {int((distance < 0).sum())} states cannot be reached")
     if len(moved) < 2:
@@ -118,7 +118,7 @@ def _numbers(lines: Any, kind: Callable[[str], float]) -> FloatArray:
     return found
 
 
-def _distances(moved: IntArray, likely: BoolArray, start: int) -> IntArray:
+def distances(moved: IntArray, likely: BoolArray, start: int) -> IntArray:
     """[S] least number of steps from the start; -1 where no way leads."""
     distance = np.full(len(moved), -1, np.int32)
     front, steps = np.array([start]), 0

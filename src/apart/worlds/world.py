@@ -45,6 +45,20 @@ def _as_it_is(places: IntArray) -> list[Any]:
     return listed
 
 
+class Plane(NamedTuple):
+    """What positions (x, y) lie in: x to the right, y upwards.
+
+    Attributes:
+        extent: least and greatest x, least and greatest y.
+        walls: [W, 2, 2] segments, each from (x, y) to (x, y).
+        solid: [R, 4] rectangles (x, y, width, height) that nobody can be in.
+    """
+
+    extent: tuple[float, float, float, float]
+    walls: FloatArray
+    solid: FloatArray
+
+
 class Places(NamedTuple):
     """What the last states of skills are told apart by: cells of a map, bins of a plane, ...
 
@@ -53,12 +67,14 @@ class Places(NamedTuple):
         label: [...] numbers of places -> how ``skills.json`` writes them.
         backdrop: lines of a map that pictures draw behind trajectories; empty without one.
         noun: what people call one of them.
+        plane: where positions lie, in worlds that have them.
     """
 
     n: int | None
     label: Callable[[IntArray], list[Any]] = _as_it_is
     backdrop: tuple[str, ...] = ()
     noun: str = "cell"
+    plane: Plane | None = None
 
 
 class _World:
@@ -163,6 +179,7 @@ class JaxWorld(_World):
         step: (key, state, action) -> the next state, and whether the episode ended there.
         observe: state -> observation.
         place: state -> [] int32 the number of its place.
+        position: state -> [2] where it lies on ``places.plane``, where there is one.
     """
 
     about: About
@@ -172,6 +189,7 @@ class JaxWorld(_World):
     step: Callable[[Key, Any, Array], tuple[Any, Array]]
     observe: Callable[[Any], Array]
     place: Callable[[Any], Array]
+    position: Callable[[Any], Array] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
