@@ -23,9 +23,10 @@ MAY_IMPORT = {
     "runs": BASE | {"worlds", "settings"},
     "running": BASE | PARTS | {"methods", "settings", "training", "runs"},
     "report": BASE | {"runs", "worlds"},
+    "skills": BASE | PARTS | {"training", "runs"},
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE | {"methods", "objective", "report", "runs", "running", "settings", "worlds"},
-    "cli": BASE | {"methods", "worlds", "settings", "runs", "running", "report", "paper"},
+    "cli": BASE | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"},
     "__main__": {"cli"},
     "__init__": BASE | {"door", "methods", "worlds", "runs"},
 }

@@ -1,0 +1,121 @@
+"""What a finished run learnt, read back from its newest checkpoint.
+
+The seam between run folders and everybody who uses policies: `learnt_of` gives the learner and its
+parameters for any world; `policies_of` everything at once where states are listed.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from apart._config import Config
+from apart._errors import UserError
+from apart._types import Array, FloatArray, IntArray
+from apart.objective import pairs
+from apart.objective.discriminators import Discriminator
+from apart.runs import checkpoint, plan
+from apart.runs import folder as run_folder
+from apart.runs.folder import Run
+from apart.training.learner import Learner, evaluated, logits_of, pieces
+from apart.training.program import in_pieces, learner_of, lists_states, program
+from apart.training.state import Hyper, Learnt, by_name, from_0_1, from_arrays, hyper_of
+from apart.worlds.observations import sight_of
+from apart.worlds.world import TableWorld, World
+
+_MOST_NUMBERS = 20_000_000  # S * K of the tables that `policies_of` makes
+
+
+class LearntRun(NamedTuple):
+    """A learner and what it knew at the end of a run."""
+
+    config: Config
+    world: World
+    learner: Learner
+    learnt: Learnt
+    hyper: Hyper
+
+
+class Policies(NamedTuple):
+    """What every skill does, and what the discriminator makes of it, in every state of a table."""
+
+    action: IntArray  # [S, K] the greedy action of the Q that was evaluated
+    posterior: FloatArray  # [S, K] q(z | s); sums to 1 over z
+    reward: FloatArray  # [S, K] the intrinsic reward, before time weight and dropout
+    rival: IntArray  # [S, K] the other skill that most stands in the way there
+
+
+def learnt_of(run: Run) -> LearntRun:
+    """The learner of ``run`` and its state after the last update.
+
+    The greedy policy is the argmax over actions of ``learner.values(evaluated(learnt), obs)``,
+    which is [n, A, K]; the discriminator is ``learner.judge(learnt, obs, hyper)``.
+
+    Raises:
+        UserError: the folder has no checkpoint that can be used.
+    """
+    found = plan.read(run.path, None)
+    hyper = hyper_of(found.config)
+    made = program(found.world, found.config)
+    like = jax.eval_shape(made.init, jnp.uint32(0), hyper)
+    plain = like._replace(key=jax.eval_shape(jax.random.key_data, like.key))
+    folder = run.path / run_folder.CHECKPOINTS
+    saved = checkpoint.load(folder, by_name(plain), found.sha256, older=from_0_1)
+    if saved is None:
+        raise UserError(f"{folder}: no checkpoint, so no policies")
+    state = from_arrays(made.init(jnp.uint32(0), hyper), saved.arrays)
+    learner = learner_of(found.world, found.config)
+    return LearntRun(found.config, found.world, learner, state.learnt, hyper)
+
+
+def policies_of(run: Run) -> Policies | None:
+    """Actions, posterior, rewards and rivals of every skill in every state.
+
+    None where states are not listed (JAX and host worlds), or are too many for a table [S, K].
+
+    Raises:
+        UserError: the folder has no checkpoint that can be used.
+    """
+    if not isinstance(run.world, TableWorld):
+        return None
+    if run.world.n_states * int(run.config["skills"]) > _MOST_NUMBERS:
+        return None
+    config, world, learner, learnt, hyper = learnt_of(run)
+    assert isinstance(world, TableWorld)
+    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
+    size = None if lists_states(world, config) else config.batch
+
+    def read(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
+        values = in_pieces(lambda obs: learner.values(evaluated(learnt), obs), world.n_states, size)
+        scores, rewards = in_pieces(
+            lambda obs: learner.judge(learnt, obs, hyper), world.n_states, size
+        )
+        logits = in_pieces(lambda obs: logits_of(p, learnt, obs), world.n_states, size)
+        rival = jax.lax.map(lambda row: _rivals(p.discriminator, *row), (logits, scores))
+        return jnp.argmax(values, axis=1), jax.nn.softmax(scores, axis=1), rewards, rival
+
+    action, posterior, reward, rival = jax.jit(read)(learnt, hyper)
+    return Policies(
+        np.asarray(action, np.int32),
+        np.asarray(posterior, np.float64),
+        np.asarray(reward, np.float64),
+        np.asarray(rival, np.int32),
+    )
+
+
+def _rivals(discriminator: Discriminator, logits: Array, scores: Array) -> Array:
+    """[K] of every skill, the other one that the discriminator sets most against it in a state.
+
+    Of pairs the one with the least vote for the skill; else the one with the greatest score.
+    """
+    n_skills = scores.shape[0]
+    itself = jnp.eye(n_skills, dtype=bool)
+    if not discriminator.pairwise:
+        return jnp.argmax(jnp.where(itself, -jnp.inf, scores[None, :]), axis=1)
+    first, second = pairs.members(n_skills)
+    votes = jnp.zeros((n_skills, n_skills))
+    votes = votes.at[first, second].set(logits).at[second, first].set(-logits)
+    return jnp.argmin(jnp.where(itself, jnp.inf, votes), axis=1)
