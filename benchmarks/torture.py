@@ -64,6 +64,7 @@ def ending(path: Path) -> dict[str, Any]:
         "arrays": {name: value.tobytes() for name, value in arrays.items()},
         "metrics": rows,
         "details": (path / run_folder.DETAILS).read_bytes(),
+        "history": (path / run_folder.HISTORY).read_bytes(),
         "skills": (path / run_folder.SKILLS).read_bytes(),
         "config": (path / run_folder.CONFIG).read_bytes(),
         "first_full_at": json.loads((path / run_folder.SUMMARY).read_text())["first_full_at"],

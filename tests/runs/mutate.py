@@ -10,6 +10,7 @@ from pathlib import Path
 
 from apart._errors import UserError
 from apart.runs import files
+from apart.runs import folder as run_folder
 
 ODD_VALUES = (
     None,
@@ -128,7 +129,7 @@ class Mutator:
         self._file(folder).write_bytes(self.rng.choice(ODD_TEXTS))
 
     def by_odd_log_line(self, folder):
-        path = self.rng.choice([folder / "metrics.csv", folder / "details.jsonl"])
+        path = folder / self.rng.choice(run_folder.LOGS)
         if not path.is_file():
             raise FileNotFoundError(path)
         lines = path.read_bytes().splitlines(keepends=True)

@@ -245,6 +245,7 @@ def test_a_finished_run_that_was_changed_is_refused_when_it_is_read(bases, tmp_p
         run_folder.SKILLS,
         run_folder.METRICS,
         run_folder.DETAILS,
+        run_folder.HISTORY,
         run_folder.CONFIG,
     ):
         folder = tmp_path / name
@@ -266,4 +267,4 @@ def test_a_finished_run_that_was_changed_is_refused_when_it_is_read(bases, tmp_p
 
 def everything(folder):
     run = apart.load(folder)
-    return run.summary, run.skills, run.metrics, run.details
+    return run.summary, run.skills, run.metrics, run.details, run.history

@@ -144,7 +144,7 @@ def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     for n in (1, 2):
         (broken / f"seed-{n}" / run_folder.SUMMARY).unlink()
         (broken / f"seed-{n}" / run_folder.SKILLS).unlink()
-    for name in (run_folder.METRICS, run_folder.DETAILS):
+    for name in run_folder.LOGS:
         (broken / "seed-1" / name).unlink()
     for path in checkpoint.manifests(broken / "seed-1" / run_folder.CHECKPOINTS):
         checkpoint.remove(path)

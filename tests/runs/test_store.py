@@ -29,6 +29,7 @@ def test_the_folder_has_what_the_contract_names(run):
         "skills.json",
         "checkpoints",
         "details.jsonl",
+        "history.jsonl",
         ".lock",
     }
     assert set(run.summary) >= {
@@ -57,6 +58,22 @@ def test_metrics_have_a_row_per_evaluation(run):
     assert run.metrics[-1]["n_effective"] == run.n_effective
     for column in ("n_available", "wall_seconds", "mean_reward", "discriminator_accuracy"):
         assert column in run.metrics[0]
+
+
+def test_the_history_says_where_skills_ended(run):
+    assert [moment["env_steps"] for moment in run.history] == [0, 100, 200, 300, 400]
+    for moment, row in zip(run.history, run.metrics, strict=True):
+        assert len(set(moment["last_states"])) == row["n_effective"]
+    last = run.world.places.label(np.array(run.history[-1]["last_states"]))
+    assert [tuple(cell) for cell in last] == [skill.last_state for skill in run.skills]
+
+
+def test_the_history_is_a_function_of_the_evaluations_number():
+    """Every one to 16, then eight for each doubling: a longer run keeps the same ones."""
+    kept = [n for n in range(4001) if host._has_history(n)]
+    assert kept[:20] == [*range(17), 18, 20, 22]
+    assert sum(n <= 200 for n in kept) == 45
+    assert len(kept) == 80
 
 
 def test_skills_walk_legal_steps_from_the_start(run):

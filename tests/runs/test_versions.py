@@ -36,6 +36,7 @@ def old(tmp_path):
 def test_a_finished_run_of_0_1_loads_and_reports(case, old):
     run = apart.load(old / "finished" / case)
     run.check()
+    assert run.history == []
     assert run.config["skills"] == 4
     assert len(run.skills) == 4
     assert run.n_available == 8
@@ -51,6 +52,7 @@ def test_a_stopped_run_of_0_1_goes_on(case, old):
     said = []
     done = apart.resume(old / "stopped" / case, warn=said.append)
     assert any("apart 0.1.0" in line for line in said)
+    assert done.history[-1]["env_steps"] == done.summary["env_steps"]
     finished = apart.load(old / "finished" / case)
     assert done.config == finished.config
     assert done.summary["env_steps"] == finished.summary["env_steps"]

@@ -20,8 +20,7 @@ from apart.runs.lock import Lock
 # What comes back of a run: the summary, which makes it finished, is written last.
 _PARTS = (
     run_folder.CONFIG,
-    run_folder.METRICS,
-    run_folder.DETAILS,
+    *run_folder.LOGS,
     run_folder.SKILLS,
     run_folder.SUMMARY,
 )

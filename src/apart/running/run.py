@@ -252,15 +252,19 @@ class _Training:
         self._note(iteration, evaluation)
         if _has_detail(self.n_rows):
             self.writer.detail(_detail(self._steps(iteration), evaluation))
+        if _has_history(self.n_rows):
+            self.writer.history(_moment(self._steps(iteration), evaluation))
         self.n_rows += 1
 
     def _record_end(self, iteration: int, evaluation: Evaluation) -> None:
         """What only the end of a run has; after the last save, as a longer run lacks it."""
-        if iteration % self.config.evaluate_iterations:
+        between = iteration % self.config.evaluate_iterations != 0
+        if between:
             self._note(iteration, evaluation)
-        elif _has_detail(self.n_rows - 1):
-            return
-        self.writer.detail(_detail(self._steps(iteration), evaluation))
+        if between or not _has_detail(self.n_rows - 1):
+            self.writer.detail(_detail(self._steps(iteration), evaluation))
+        if between or not _has_history(self.n_rows - 1):
+            self.writer.history(_moment(self._steps(iteration), evaluation))
 
     def _note(self, iteration: int, evaluation: Evaluation) -> None:
         self.n_effective = _count(float(evaluation.n_effective))
@@ -380,6 +384,23 @@ def _has_detail(evaluation: int) -> bool:
     With the default of 25,000 steps between evaluations, 5M steps is one of them.
     """
     return evaluation == 0 or str(evaluation).rstrip("0") in ("1", "2", "5")
+
+
+def _has_history(evaluation: int) -> bool:
+    """Last states are kept of evaluations 0 to 16, then of eight for each doubling (and the end).
+
+    A run of 200 evaluations keeps 45, one of 4,000 some 80; a run that goes on longer keeps the
+    same ones.
+    """
+    return evaluation % (1 << max(evaluation.bit_length() - 4, 0)) == 0
+
+
+def _moment(env_steps: int, evaluation: Evaluation) -> dict[str, Any]:
+    """The number of the place in which each skill ends; by chance, of the likeliest."""
+    last = np.asarray(evaluation.trajectories)[:, -1]
+    if evaluation.last_states is not None:
+        last = np.asarray(evaluation.last_states).argmax(axis=0)
+    return {"env_steps": env_steps, "last_states": last.tolist()}
 
 
 def _count(n_effective: float) -> float:

@@ -27,10 +27,13 @@ CONFIG: Final = "config.json"
 SET: Final = "set.json"
 METRICS: Final = "metrics.csv"
 DETAILS: Final = "details.jsonl"
+HISTORY: Final = "history.jsonl"
 SKILLS: Final = "skills.json"
 SUMMARY: Final = "summary.json"
 CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
+REPORT: Final = "report.html"
+LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 _SEED: Final = re.compile(r"seed-[0-9]+")
 
 
@@ -139,9 +142,17 @@ class Run:
         with shaped(self.path / DETAILS):
             return [json.loads(line) for line in self._log(DETAILS).splitlines()]
 
+    @cached_property
+    def history(self) -> list[dict[str, Any]]:
+        """Where every skill ended, as numbers of places, at some evaluations; of 0.1 nothing."""
+        if HISTORY not in self.summary["logs"]:
+            return []
+        with shaped(self.path / HISTORY):
+            return [json.loads(line) for line in self._log(HISTORY).splitlines()]
+
     def check(self) -> None:
         """Read all of it; `UserError` names what was changed or damaged."""
-        _ = self.skills, self.metrics, self.details
+        _ = self.skills, self.metrics, self.details, self.history
 
     def _log(self, name: str) -> bytes:
         return read_log(self.path / name, self.summary["logs"][name])
@@ -194,10 +205,16 @@ def rows_of(log: bytes) -> list[dict[str, float]]:
     ]
 
 
+def logs_in(names: Iterable[str]) -> list[str]:
+    """The logs to be found where there is ``names``: a run that 0.1 began may lack a history."""
+    known = set(names)
+    return [name for name in LOGS if name != HISTORY or name in known]
+
+
 def logs(path: Path) -> dict[str, dict[str, Any]]:
     """How long the logs of the run in ``path`` are now, and their checksums."""
     found = {}
-    for name in (METRICS, DETAILS):
+    for name in logs_in(entry.name for entry in files.listing(path)):
         data = files.read_bytes(path / name, _MOST_LOG)
         found[name] = {"bytes": len(data), "sha256": files.digest(data)}
     return found
@@ -230,18 +247,23 @@ class Writer:
         """Append one record of what is too long for a row."""
         self._append(DETAILS, json.dumps(detail, allow_nan=False, separators=(",", ":")) + "\n")
 
+    def history(self, moment: Mapping[str, Any]) -> None:
+        """Append where every skill ended at one evaluation."""
+        self._append(HISTORY, json.dumps(moment, allow_nan=False, separators=(",", ":")) + "\n")
+
     def _append(self, name: str, text: str) -> None:
         files.append(self.path / name, text.encode())
 
     def sync(self) -> dict[str, dict[str, Any]]:
         """Make what was appended last, before anything relies on it; `logs` of it."""
-        files.sync(self.path / METRICS, self.path / DETAILS)
+        there = logs_in(entry.name for entry in files.listing(self.path))
+        files.sync(*(self.path / name for name in there))
         return logs(self.path)
 
     def cut_back(self, known: Mapping[str, Mapping[str, Any]] | None) -> None:
         """Drop what was appended after ``known``, which was checked; all of it if None."""
-        for name in (METRICS, DETAILS):
-            if known is None:
+        for name in LOGS:
+            if known is None or name not in known:
                 files.remove(self.path / name)
             else:
                 files.truncate(self.path / name, known[name]["bytes"])
@@ -313,7 +335,7 @@ def refusal(path: Path, overwrite: bool) -> str | None:
 
 
 # What a run or a set writes, in the order in which it is taken away: last, what says that it is.
-_FILES: Final = (SUMMARY, SKILLS, PICTURE, METRICS, DETAILS, CONFIG, SET)
+_FILES: Final = (SUMMARY, SKILLS, PICTURE, REPORT, *LOGS, CONFIG, SET)
 
 
 def _empty(path: Path) -> bool:

@@ -221,7 +221,7 @@ def check_saved(folder: Path, arrays: Mapping[str, Any], manifest: Mapping[str, 
     with run_folder.shaped(folder / run_folder.CHECKPOINTS):
         if int(arrays["iteration"]) != manifest["iteration"]:
             raise UserError(f"{folder / run_folder.CHECKPOINTS}: a state of another iteration")
-        for name in (run_folder.METRICS, run_folder.DETAILS):
+        for name in run_folder.logs_in(manifest["logs"]):
             log = run_folder.read_log(folder / name, manifest["logs"][name])
             if name == run_folder.METRICS:
                 for row in run_folder.rows_of(log):
