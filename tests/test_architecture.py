@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "training": BASE | PARTS,
     "runs": BASE | {"worlds", "settings"},
     "running": BASE | PARTS | {"methods", "settings", "training", "runs"},
-    "report": BASE | {"runs", "worlds"},
+    "report": BASE | {"runs", "settings", "skills", "worlds"},
     "skills": BASE | PARTS | {"training", "runs"},
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE | {"methods", "objective", "report", "runs", "running", "settings", "worlds"},

@@ -232,6 +232,37 @@ def only_here(config: Config) -> str | None:
     return None
 
 
+def words(config: Config, world: World) -> list[str] | None:
+    """The words after ``apart`` that train the same again; None where there are none.
+
+    The name of a map is what it was called: a file must still be there.
+    """
+    if world.about.spec.get("kind") != grid.KIND or only_here(config) is not None:
+        return None
+    wanted = dataclasses.asdict(config)
+    options: dict[str, Any] = {"steps": config.steps, "seed": config.seed}
+    for _ in range(3):  # an option may change the defaults of others
+        try:
+            found = dataclasses.asdict(resolve(world, config.method, options)[0])
+        except UserError:
+            return None
+        differs = {name: wanted[name] for name in wanted if found[name] != wanted[name]}
+        if not differs:
+            break
+        options |= differs
+    else:
+        return None
+    said = ["train", world.name, "--method", config.method]
+    slip = world.about.spec.get("slip")
+    said += ["--slip", str(slip)] if slip else []
+    for name, value in options.items():
+        if isinstance(value, bool):
+            said.append(flag(name) if value else flag(f"no_{name}"))
+        else:
+            said += [flag(name), str(value)]
+    return said
+
+
 def completed(config: Config, world: World) -> Config:
     """``config`` with what was left to the world; all else, rates included, stays as stored."""
     if Config.observation not in (config.observation, config.network):

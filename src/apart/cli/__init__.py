@@ -16,13 +16,14 @@ from typing import Any, NoReturn
 from apart._config import MOVED, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
-from apart.cli import bench, draw, listing, reproduce, resume, train
+from apart.cli import bench, draw, listing, report, reproduce, resume, train
 
 _MOST_WORDS = 1000
 _COMMANDS = {
     "train": train,
     "resume": resume,
     "draw": draw,
+    "report": report,
     "list": listing,
     "reproduce": reproduce,
     "bench": bench,

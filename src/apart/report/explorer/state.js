@@ -1,0 +1,16 @@
+// What the reader chose: one run, one skill. Parts of the page listen and draw themselves anew.
+
+const state = { run: null, skill: 0 };
+const listeners = [];
+
+function listen(listener) {
+  listeners.push(listener);
+}
+
+// Takes what changes; listeners get the state and whether the run is another one.
+function change(changed) {
+  const another = "run" in changed && changed.run !== state.run;
+  Object.assign(state, changed);
+  if (another) state.skill = Math.min(state.skill, state.run.skills - 1);
+  for (const listener of listeners) listener(state, another);
+}
