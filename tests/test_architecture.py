@@ -25,7 +25,8 @@ MAY_IMPORT = {
     "report": BASE | {"runs", "settings", "skills", "worlds"},
     "skills": BASE | PARTS | {"training", "runs"},
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
-    "door": BASE | {"methods", "objective", "report", "runs", "running", "settings", "worlds"},
+    "door": BASE
+    | {"methods", "objective", "report", "runs", "running", "settings", "skills", "worlds"},
     "cli": BASE | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"},
     "__main__": {"cli"},
     "__init__": BASE | {"door", "methods", "worlds", "runs"},

@@ -14,7 +14,8 @@ from apart._version import __version__
 if TYPE_CHECKING:
     from apart.door import draw, load, register_method, register_reward, resume, train
     from apart.methods import METHODS
-    from apart.runs.folder import Run, RunSet, Skill
+    from apart.runs.folder import Run, RunSet
+    from apart.runs.skills import Skill, Skills
     from apart.worlds import WORLDS
     from apart.worlds import register as register_world
     from apart.worlds.grid import parse as parse_map
@@ -28,7 +29,8 @@ _PLACES = {
     "METHODS": ("apart.methods", "METHODS"),
     "Run": ("apart.runs.folder", "Run"),
     "RunSet": ("apart.runs.folder", "RunSet"),
-    "Skill": ("apart.runs.folder", "Skill"),
+    "Skill": ("apart.runs.skills", "Skill"),
+    "Skills": ("apart.runs.skills", "Skills"),
     "TableWorld": ("apart.worlds.world", "TableWorld"),
     "WORLDS": ("apart.worlds", "WORLDS"),
     "draw": ("apart.door", "draw"),
@@ -52,6 +54,7 @@ __all__ = [
     "RunInterrupted",
     "RunSet",
     "Skill",
+    "Skills",
     "TableWorld",
     "UserError",
     "__version__",

@@ -7,6 +7,7 @@ Errors of the command line name flags (``--learning-rate``); here they name argu
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -27,6 +28,7 @@ from apart.settings import check_names
 if TYPE_CHECKING:
     from apart._types import Array
     from apart.running.progress import Listener
+    from apart.runs.skills import Acting
     from apart.worlds.world import World
 
 
@@ -140,7 +142,7 @@ def train(
             overwrite=overwrite,
         )
         with _shown(progress, listener) as told:
-            return jobs.start(job, device, told)
+            return _usable(jobs.start(job, device, told))
 
 
 def resume(
@@ -170,7 +172,7 @@ def resume(
     """
     with _in_python(), _shown(progress, listener) as told:
         until: int | None = None if steps is None else check_value("steps", steps)
-        return jobs.go_on(jobs.path("path", path), until, device, told, warn)
+        return _usable(jobs.go_on(jobs.path("path", path), until, device, told, warn))
 
 
 def draw(run: Run | RunSet | str | Path) -> list[Path]:
@@ -220,4 +222,20 @@ def load(path: str | Path) -> Any:
     """The finished `Run` in ``path``, or the `RunSet` of several seeds."""
     with _in_python():
         folder = jobs.path("path", path)
-        return run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
+        several = run_folder.is_set(folder)
+        return _usable(run_folder.load_set(folder) if several else run_folder.load(folder))
+
+
+def _usable(found: Run | RunSet) -> Run | RunSet:
+    """``found`` with skills that can act."""
+    if isinstance(found, RunSet):
+        runs = [dataclasses.replace(run, opener=_policies) for run in found.runs]
+        return dataclasses.replace(found, runs=runs)
+    return dataclasses.replace(found, opener=_policies)
+
+
+def _policies(run: Run) -> Acting:
+    """JAX starts when the first skill acts."""
+    from apart.skills.library import open_policies
+
+    return open_policies(run)

@@ -10,7 +10,7 @@ import csv
 import json
 import re
 import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,6 +21,7 @@ from apart._errors import UserError
 from apart.runs import files, versions
 from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
+from apart.runs.skills import Acting, Place, Skill, Skills
 from apart.worlds.world import World
 
 CONFIG: Final = "config.json"
@@ -35,31 +36,6 @@ PICTURE: Final = "skills.png"
 REPORT: Final = "report.html"
 LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 _SEED: Final = re.compile(r"seed-[0-9]+")
-
-
-Place = Any  # (row, column) on a map; elsewhere what the world calls a place
-
-
-@dataclass(frozen=True)
-class Skill:
-    """One discovered skill.
-
-    Attributes:
-        index: its number, 0 .. K - 1.
-        trajectory: places of its greedy episode, start included; (row, column) on a map, with the
-            number of the state behind where states share a cell.
-        last_state: the place in which it ends; by chance, the most likely one.
-        probability: the discriminator's probability of this skill there.
-        certainty: how surely it ends there; 1 without chance.
-        ends: where chance has a part, its likeliest last states with their probabilities.
-    """
-
-    index: int
-    trajectory: list[Place] = field(repr=False)
-    last_state: Place
-    probability: float
-    certainty: float = 1.0
-    ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
 
 
 def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
@@ -81,6 +57,7 @@ class Run:
         spec: what its world can be built from again.
         summary: the content of summary.json.
         sha256: what ties its files together.
+        opener: opens its policies; those who only look at what is stored need none.
     """
 
     path: Path
@@ -88,6 +65,7 @@ class Run:
     spec: dict[str, Any]
     summary: dict[str, Any]
     sha256: str
+    opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         skills = found(self.n_effective, self.n_available, int(self.config["skills"]))
@@ -113,12 +91,12 @@ class Run:
         return known
 
     @cached_property
-    def skills(self) -> list[Skill]:
-        """All K skills."""
+    def skills(self) -> Skills:
+        """All K skills: what is stored of each, and their policies."""
         stored = files.read_sealed(self.path / SKILLS)
         _same_run(self.path / SKILLS, stored, self.sha256)
         with shaped(self.path / SKILLS):
-            return [
+            found = [
                 Skill(
                     index=i,
                     trajectory=[_place(place) for place in entry["trajectory"]],
@@ -129,6 +107,12 @@ class Run:
                 )
                 for i, entry in enumerate(stored["skills"])
             ]
+        return Skills(found, self._acting)
+
+    def _acting(self) -> Acting:
+        if self.opener is None:
+            raise UserError(f"{self.path}: to act, skills are loaded by apart.load")
+        return self.opener(self)
 
     @cached_property
     def metrics(self) -> list[dict[str, float]]:

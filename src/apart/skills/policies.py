@@ -6,6 +6,7 @@ parameters for any world; `policies_of` everything at once where states are list
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 import jax
@@ -21,7 +22,7 @@ from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.training.learner import Learner, evaluated, logits_of, pieces
-from apart.training.program import in_pieces, learner_of, lists_states, program
+from apart.training.program import learner_of, of_states, program
 from apart.training.state import Hyper, Learnt, by_name, from_0_1, from_arrays, hyper_of
 from apart.worlds.observations import sight_of
 from apart.worlds.world import TableWorld, World
@@ -86,14 +87,12 @@ def policies_of(run: Run) -> Policies | None:
     config, world, learner, learnt, hyper = learnt_of(run)
     assert isinstance(world, TableWorld)
     p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
-    size = None if lists_states(world, config) else config.batch
+    over = partial(of_states, world, config)
 
     def read(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
-        values = in_pieces(lambda obs: learner.values(evaluated(learnt), obs), world.n_states, size)
-        scores, rewards = in_pieces(
-            lambda obs: learner.judge(learnt, obs, hyper), world.n_states, size
-        )
-        logits = in_pieces(lambda obs: logits_of(p, learnt, obs), world.n_states, size)
+        values = over(lambda obs: learner.values(evaluated(learnt), obs))
+        scores, rewards = over(lambda obs: learner.judge(learnt, obs, hyper))
+        logits = over(lambda obs: logits_of(p, learnt, obs))
         rival = jax.lax.map(lambda row: _rivals(p.discriminator, *row), (logits, scores))
         return jnp.argmax(values, axis=1), jax.nn.softmax(scores, axis=1), rewards, rival
 

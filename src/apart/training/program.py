@@ -131,6 +131,17 @@ def initial(learner: Learner) -> Callable[[Array, Hyper], TrainState]:
     return init
 
 
+def evaluated_start(seed: int) -> tuple[Key, int]:
+    """Where every evaluation of a run starts: the key of a JAX world, the seed of a host world."""
+    key_run = jax.random.split(jax.random.key(jnp.uint32(seed)), 3)[2]
+    return _start(key_run), _seeds(key_run, -1, 1)[0]
+
+
+def _start(key_run: Key) -> Key:
+    """The same in all evaluations, for all skills; no round has this number."""
+    return jax.random.fold_in(key_run, 2**31 - 1)
+
+
 class Round(NamedTuple):
     """What a round is made with: its keys, its annealed numbers, and the agent's chance."""
 
@@ -235,25 +246,26 @@ def _evaluate(
     drawn = collect.every_skill(config.skills, config.decisions, n_actions, epsilon, key)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
-        # The same start in all evaluations, for all skills; no round has this number.
-        start = jax.random.fold_in(state.key, 2**31 - 1)
         episodes = collect.by_steps(
             collect.steps_of(world),
             lambda obs: learner.values(q, obs),
             drawn,
-            start,
+            _start(state.key),
             one_start=True,
             hold=config.hold,
         )
         return evaluate_episodes(lambda obs: learner.judge(state.learnt, obs, hyper), episodes)
-    size = None if lists_states(world, config) else config.batch
-    values = in_pieces(lambda obs: learner.values(q, obs), world.n_states, size)
-    scores, rewards = in_pieces(
-        lambda obs: learner.judge(state.learnt, obs, hyper), world.n_states, size
-    )
+    values = of_states(world, config, lambda obs: learner.values(q, obs))
+    scores, rewards = of_states(world, config, lambda obs: learner.judge(state.learnt, obs, hyper))
     episodes = collect.by_table(Dynamics.of(world), values, drawn, key, config.hold)
     greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
     return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
+
+
+def of_states(world: TableWorld, config: Config, read: Callable[[Obs | None], Any]) -> Any:
+    """``read`` of all states of a table, [S, ...], in pieces where updates do not list them."""
+    size = None if lists_states(world, config) else config.batch
+    return in_pieces(read, world.n_states, size)
 
 
 def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None) -> Any:
@@ -264,6 +276,12 @@ def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None
     states = jnp.minimum(jnp.arange(n_pieces * size), n_states - 1)
     rows = jax.lax.map(read, states.reshape(-1, size))
     return jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:])[:n_states], rows)
+
+
+def greedy_actions(learner: Learner, q: Params, obs: Obs, skill: Array) -> Array:
+    """[n] int32 the action of each of the skills [n] in its own observation [n, ...]."""
+    values = learner.values(q, obs)
+    return jnp.argmax(values[jnp.arange(skill.shape[0]), :, skill], axis=1).astype(jnp.int32)
 
 
 def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
@@ -278,9 +296,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
 
     @jax.jit
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
-        values = learner.values(q, obs)
-        greedy = jnp.argmax(values[jnp.arange(skill.shape[0]), :, skill], axis=1)
-        return jnp.where(choice == n_actions, greedy, choice).astype(jnp.int32)
+        return jnp.where(choice == n_actions, greedy_actions(learner, q, obs, skill), choice)
 
     begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper))
 

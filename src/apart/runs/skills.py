@@ -1,0 +1,132 @@
+"""The skills of a run: what is stored of each, and what they do when they are asked to act.
+
+A stored skill is data. To act it needs the policy in the run's checkpoint, which whoever knows
+learners opens (`Acting`); that happens when it is first asked for. No JAX here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, overload
+
+Place = Any  # (row, column) on a map; elsewhere what the world calls a place
+
+
+@dataclass(frozen=True)
+class Skill:
+    """One discovered skill.
+
+    Attributes:
+        index: its number, 0 .. K - 1.
+        trajectory: places of its greedy episode, start included; (row, column) on a map, with the
+            number of the state behind where states share a cell.
+        last_state: the place in which it ends; by chance, the most likely one.
+        probability: the discriminator's probability of this skill there.
+        certainty: how surely it ends there; 1 without chance.
+        ends: where chance has a part, its likeliest last states with their probabilities.
+    """
+
+    index: int
+    trajectory: list[Place] = field(repr=False)
+    last_state: Place
+    probability: float
+    certainty: float = 1.0
+    ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
+
+
+class Reach(NamedTuple):
+    """The skill for a place, and the probability that it comes there within an episode."""
+
+    skill: int
+    probability: float
+
+
+class Acting(Protocol):
+    """The policies of a run in its world."""
+
+    n_actions: int
+    horizon: int  # T, the steps of an episode
+
+    def act(self, skill: int, observation: Any) -> int:
+        """One greedy action."""
+
+    def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
+        """The places of one episode, T + 1 of them."""
+
+    def reach(self, place: Place, start: Any) -> Reach:
+        """The skill that comes to ``place`` most surely."""
+
+
+class Skills(Sequence[Skill]):
+    """All K skills of a run: a sequence of `Skill`, and a library of policies.
+
+    The policies are those that were evaluated at the end of training. They act from any state, not
+    only along the stored trajectories.
+    """
+
+    def __init__(self, stored: Sequence[Skill], opened: Callable[[], Acting]) -> None:
+        self._stored, self._opened = list(stored), opened
+
+    @overload
+    def __getitem__(self, index: int) -> Skill: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Skill]: ...
+    def __getitem__(self, index: int | slice) -> Skill | list[Skill]:
+        return self._stored[index]
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Skills) and self._stored == other._stored
+
+    __hash__ = None  # type: ignore[assignment]  # as of lists
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} skills>"
+
+    @cached_property
+    def acting(self) -> Acting:
+        """The policies, read from the newest checkpoint when first asked for."""
+        return self._opened()
+
+    def act(self, skill: int, observation: Any) -> int:
+        """The greedy action of ``skill``.
+
+        Args:
+            skill: its number, 0 .. K - 1.
+            observation: in a table a state's number or its place, such as (row, column); elsewhere
+                an array as the world gives it.
+
+        Raises:
+            UserError: no such skill, an observation that this world cannot have, or no checkpoint.
+        """
+        return self.acting.act(skill, observation)
+
+    def rollout(self, skill: int, start: Any = None, seed: int | None = None) -> list[Place]:
+        """The trajectory of an episode of ``skill``: T + 1 places, as in ``Skill.trajectory``.
+
+        Args:
+            skill: its number.
+            start: where to begin: in a table a state's number or its place, in a JAX world a state.
+                Unless given, where evaluations begin.
+            seed: of what is left to chance: the steps of a stochastic table, start and steps of
+                other worlds.
+        """
+        return self.acting.rollout(skill, start, seed)
+
+    def reach(self, place: Place, start: Any = None) -> Reach:
+        """The skill that comes to ``place`` most surely within an episode, and how surely.
+
+        In a table the probability is exact, by its transitions; of equals the skill that also ends
+        there is taken. In other worlds the skill is the first one that ends there (else: passes
+        there earliest) in one episode of each, and the probability is its share of hits in 20
+        episodes with seeds of their own. It is 0 where no skill comes there.
+
+        Args:
+            place: (row, column) on a map, or as ``Skill.last_state`` writes it.
+            start: as in `rollout`.
+        """
+        return self.acting.reach(place, start)

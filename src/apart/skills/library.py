@@ -1,0 +1,214 @@
+"""Skills as policies: act, roll out, reach. One class for each kind of world.
+
+In a table the actions of all skills in all states are read once, and everything after that is exact
+and NumPy only. Elsewhere a compiled function acts on observations, and what is asked about whole
+episodes is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from apart._errors import UserError
+from apart._types import BoolArray, FloatArray, IntArray
+from apart.runs.folder import Run
+from apart.runs.skills import Acting, Place, Reach
+from apart.skills import places
+from apart.skills.policies import LearntRun, learnt_of
+from apart.training import collect
+from apart.training.collect import Drawn, Host
+from apart.training.learner import evaluated
+from apart.training.program import evaluated_start, greedy_actions, of_states
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld
+
+SAMPLED: Final = 20  # episodes that `reach` plays where nothing is exact
+
+
+def open_policies(run: Run) -> Acting:
+    """The policies of ``run``, from its newest checkpoint.
+
+    Raises:
+        UserError: no checkpoint that can be used, or nothing was learnt.
+    """
+    if not run.config["updates_per_episode"]:
+        raise UserError(f"{run.path}: {run.summary['method']} learns nothing, so no policies")
+    known = learnt_of(run)
+    if isinstance(known.world, TableWorld):
+        return TablePolicies(known.world, actions_of(known), known.config.horizon)
+    return SampledPolicies(run, known, known.world)
+
+
+def actions_of(known: LearntRun) -> IntArray:
+    """[S, K] the greedy action of every skill in every state of a table."""
+    config, world, learner, learnt, _ = known
+    assert isinstance(world, TableWorld)
+
+    def read(q: Any) -> Any:
+        values = of_states(world, config, lambda obs: learner.values(q, obs))
+        return jnp.argmax(values, axis=1)
+
+    return np.asarray(jax.jit(read)(evaluated(learnt)), np.int32)
+
+
+class TablePolicies:
+    """The policies of a table: all that can be asked is computed, nothing sampled but rollouts."""
+
+    def __init__(self, world: TableWorld, action: IntArray, horizon: int) -> None:
+        self.world, self.action, self.horizon = world, action, horizon
+        self.n_actions = world.about.n_actions
+        states = np.arange(world.n_states)[:, None]
+        self._onward = world.next_state[states, action]  # [S, K, N]
+        self._chance = world.probability[states, action]
+
+    def act(self, skill: int, observation: Any) -> int:
+        """One greedy action in a state, given by number or place."""
+        state = places.state_of(self.world, observation)
+        return int(self.action[state, numbered(skill, self.action.shape[1])])
+
+    def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
+        """The places of one episode; by chance, that of ``seed`` (0 unless given)."""
+        z = numbered(skill, self.action.shape[1])
+        state = self.world.start if start is None else places.state_of(self.world, start)
+        luck = np.random.default_rng(seed or 0)
+        states = [state]
+        for _ in range(self.horizon):
+            onward, chance = self._onward[states[-1], z], self._chance[states[-1], z]
+            nth = 0 if len(onward) == 1 else int(luck.choice(len(onward), p=chance))
+            states.append(int(onward[nth]))
+        return places.labels(self.world, np.array(states, np.int32))
+
+    def reach(self, place: Place, start: Any) -> Reach:
+        """The skill that comes to ``place`` most surely; of equals one that ends there."""
+        state = self.world.start if start is None else places.state_of(self.world, start)
+        goal = places.states_at(self.world, place)
+        comes, ends = self.arrivals(goal)
+        best = np.lexsort((-ends[state], -comes[state]))[0]
+        return Reach(int(best), float(comes[state, best]))
+
+    def arrivals(self, goal: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """[S, K] the probability to come to ``goal`` [S] within T steps, and to be there after T.
+
+        Of every skill from every state: p_0(s) = [s in goal], p_t(s) = E[p_(t-1)(s')], where to
+        come there is to stay there.
+        """
+        there = np.broadcast_to(goal[:, None], self.action.shape).astype(np.float64)
+        skills = np.arange(self.action.shape[1])[:, None]
+        comes = ends = there
+        for _ in range(self.horizon):
+            comes = (self._chance * comes[self._onward, skills]).sum(2)
+            comes = np.where(goal[:, None], 1.0, comes)
+            ends = (self._chance * ends[self._onward, skills]).sum(2)
+        return comes, ends
+
+
+class SampledPolicies:
+    """The policies of a world whose states are not listed: a compiled function and episodes."""
+
+    def __init__(self, run: Run, known: LearntRun, world: JaxWorld | HostWorld) -> None:
+        config, _, learner, learnt, _ = known
+        self.run, self.world, self.horizon = run, world, config.horizon
+        self.n_actions = world.about.n_actions
+        q = evaluated(learnt)
+        acting = jax.jit(lambda obs, skill: greedy_actions(learner, q, obs, skill))
+        self._greedy: Callable[[Any, Any], Any] = acting
+        key, self._seed = evaluated_start(config.seed)
+        self._play: Callable[[IntArray, Any, list[int] | None], IntArray]
+        if isinstance(world, HostWorld):
+            self._play = self._on_host(world)
+        else:
+            self._play = self._compiled(world, lambda obs: learner.values(q, obs), key)
+
+    def act(self, skill: int, observation: Any) -> int:
+        """One greedy action on an array of the world's shape."""
+        z = numbered(skill, len(self.run.skills))
+        seen = places.observed(self.world, observation)
+        return int(self._greedy(seen[None], np.array([z]))[0])
+
+    def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
+        """The places of one episode."""
+        z = np.array([numbered(skill, len(self.run.skills))], np.int32)
+        played = self._play(z, start, None if seed is None else [seed])
+        return places.labels(self.world, played[0])
+
+    def reach(self, place: Place, start: Any) -> Reach:
+        """The skill that ends at ``place`` (else: passes it earliest), and its share of hits."""
+        wanted = places.numbers_at(self.world, place)
+        if start is None:
+            paths = [skill.trajectory for skill in self.run.skills]
+        else:
+            every = np.arange(len(self.run.skills), dtype=np.int32)
+            paths = [places.labels(self.world, row) for row in self._play(every, start, None)]
+        hits = [[t for t, at in enumerate(path) if places.is_at(at, place)] for path in paths]
+        passing = [(at[-1] < self.horizon, at[0], z) for z, at in enumerate(hits) if at]
+        if not passing:
+            return Reach(0, 0.0)
+        *_, best = min(passing)
+        again = self._play(np.full(SAMPLED, best, np.int32), start, [*range(SAMPLED)])
+        return Reach(best, float(np.isin(again, wanted).any(1).mean()))
+
+    def _compiled(
+        self, world: JaxWorld, values: collect.Values, key: Any
+    ) -> Callable[[IntArray, Any, list[int] | None], IntArray]:
+        steps = collect.steps_of(world)
+
+        def episode(key: Any, skill: Any, start: Any) -> Any:
+            begun = steps if start is None else steps._replace(reset=lambda _: start)
+            choice = jnp.full((1, self.horizon), self.n_actions, jnp.int32)
+            played = collect.by_steps(begun, values, Drawn(skill[None], choice), key)
+            return jax.tree.map(lambda leaf: leaf[0], played.place)
+
+        many = jax.jit(jax.vmap(episode, (0, 0, None)))
+
+        def play(skills: IntArray, start: Any, seeds: list[int] | None) -> IntArray:
+            one = None if start is None else _state_like(world, start)
+            keys = [key] * len(skills) if seeds is None else [*map(jax.random.key, seeds)]
+            return np.asarray(many(jnp.stack(keys), jnp.asarray(skills), one), np.int32)
+
+        return play
+
+    def _on_host(self, world: HostWorld) -> Callable[[IntArray, Any, list[int] | None], IntArray]:
+        def play(skills: IntArray, start: Any, seeds: list[int] | None) -> IntArray:
+            if start is not None:
+                raise UserError(
+                    f"{world.name}: its environments start where reset puts them; choose by seed="
+                )
+            host = Host(world)
+            drawn = Drawn(
+                jnp.asarray(skills, jnp.int32),
+                jnp.full((len(skills), self.horizon), self.n_actions, jnp.int32),
+            )
+            try:
+                made = host.by_host(
+                    lambda obs, skill, _: self._greedy(obs, skill),
+                    drawn,
+                    [self._seed] * len(skills) if seeds is None else seeds,
+                )
+            finally:
+                host.close()
+            return np.asarray(made.place, np.int32)
+
+        return play
+
+
+def _state_like(world: JaxWorld, start: Any) -> Any:
+    """``start`` as a state of ``world``; `UserError` where it is none."""
+    like = jax.eval_shape(world.reset, jax.random.key(0))
+    try:
+        return jax.tree.map(
+            lambda leaf, at: jnp.asarray(at, leaf.dtype).reshape(leaf.shape), like, start
+        )
+    except (TypeError, ValueError):
+        raise UserError(f"{world.name}: start is no state as its reset gives it: {like}") from None
+
+
+def numbered(skill: Any, n_skills: int) -> int:
+    """``skill`` as the number of one of them; `UserError` otherwise."""
+    whole = isinstance(skill, int | np.integer) and not isinstance(skill, bool)
+    if not whole or not 0 <= skill < n_skills:
+        raise UserError(f"skill {skill!r}: there are skills 0 to {n_skills - 1}")
+    return int(skill)

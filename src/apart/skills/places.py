@@ -1,0 +1,93 @@
+"""Places and states as people write them -> numbers, with errors that say what there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from apart._errors import UserError
+from apart._types import BoolArray, IntArray
+from apart.runs.skills import Place
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+
+
+def labels(world: World, numbers: IntArray) -> list[Place]:
+    """How skills.json writes places, as it is read back: pairs are tuples."""
+    return [tuple(at) if isinstance(at, list) else at for at in world.places.label(numbers)]
+
+
+def is_at(label: Place, place: Place) -> bool:
+    """Whether ``label`` is ``place``, or a state in that cell."""
+    if isinstance(place, tuple) and isinstance(label, tuple):
+        return label[: len(place)] == place
+    return bool(label == place)
+
+
+def numbers_at(world: World, place: Place) -> IntArray:
+    """The numbers of the places that ``place`` means; `UserError` where there is none."""
+    wanted = _plain(place)
+    n = world.places.n
+    if n is None:
+        if not isinstance(wanted, int):
+            raise UserError(f"{world.name}: places are whole numbers, not {place!r}")
+        return np.array([wanted], np.int32)
+    every = labels(world, np.arange(n, dtype=np.int32))
+    found = [number for number, label in enumerate(every) if is_at(label, wanted)]
+    if not found:
+        raise UserError(f"{world.name}: no {world.places.noun} {place!r}{_example(world)}")
+    return np.array(found, np.int32)
+
+
+def states_at(world: TableWorld, place: Place) -> BoolArray:
+    """[S] the states of a place, several where they share a cell; a number names one state."""
+    found: BoolArray = np.zeros(world.n_states, np.bool_)
+    wanted = _plain(place)
+    found[state_of(world, wanted) if isinstance(wanted, int) else numbers_at(world, wanted)] = True
+    return found
+
+
+def state_of(world: TableWorld, observation: Any) -> int:
+    """The one state that a number or a place names."""
+    wanted = _plain(observation)
+    if isinstance(wanted, int):
+        if not 0 <= wanted < world.n_states:
+            raise UserError(f"{world.name}: state {wanted} is outside 0 to {world.n_states - 1}")
+        return wanted
+    found = numbers_at(world, wanted)
+    if len(found) > 1:
+        first = labels(world, found[:1])[0]
+        raise UserError(
+            f"{world.name}: {len(found)} states share the cell {wanted}; name one, such as {first}"
+        )
+    return int(found[0])
+
+
+def observed(world: JaxWorld | HostWorld, observation: Any) -> Any:
+    """``observation`` as an array of the world's shape and type; `UserError` otherwise."""
+    try:
+        seen = np.asarray(observation)
+        shaped = seen.shape == world.obs.shape and seen.dtype.kind in "biuf"
+    except ValueError:
+        shaped = False
+    if not shaped:
+        raise UserError(f"{world.name}: an observation is an array of shape {world.obs.shape}")
+    return seen.astype(world.obs.dtype)
+
+
+def _plain(place: Any) -> Any:
+    """Whole numbers and tuples of them, whatever library they come from."""
+    if isinstance(place, str | bool) or place is None:
+        return place
+    try:
+        array = np.asarray(place)
+    except ValueError:
+        return place
+    if array.dtype.kind not in "iu" or array.ndim > 1:
+        return place
+    return int(array) if array.ndim == 0 else tuple(int(part) for part in array)
+
+
+def _example(world: World) -> str:
+    label = labels(world, np.zeros(1, np.int32))[0]
+    return f"; places are such as {label}"
