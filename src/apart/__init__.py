@@ -12,7 +12,17 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 
 if TYPE_CHECKING:
-    from apart.door import draw, load, register_method, register_reward, resume, train
+    from apart.door import (
+        draw,
+        export,
+        load,
+        make_env,
+        register_method,
+        register_reward,
+        resume,
+        skill_env,
+        train,
+    )
     from apart.methods import METHODS
     from apart.runs.folder import Run, RunSet
     from apart.runs.skills import Skill, Skills
@@ -34,12 +44,15 @@ _PLACES = {
     "TableWorld": ("apart.worlds.world", "TableWorld"),
     "WORLDS": ("apart.worlds", "WORLDS"),
     "draw": ("apart.door", "draw"),
+    "export": ("apart.door", "export"),
     "load": ("apart.door", "load"),
+    "make_env": ("apart.door", "make_env"),
     "parse_map": ("apart.worlds.grid", "parse"),
     "register_method": ("apart.door", "register_method"),
     "register_reward": ("apart.door", "register_reward"),
     "register_world": ("apart.worlds", "register"),
     "resume": ("apart.door", "resume"),
+    "skill_env": ("apart.door", "skill_env"),
     "table_of": ("apart.worlds.search", "table_of"),
     "train": ("apart.door", "train"),
 }
@@ -59,12 +72,15 @@ __all__ = [
     "UserError",
     "__version__",
     "draw",
+    "export",
     "load",
+    "make_env",
     "parse_map",
     "register_method",
     "register_reward",
     "register_world",
     "resume",
+    "skill_env",
     "table_of",
     "train",
 ]

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
+from apart import worlds
 from apart._config import SPECS, Options, check_value, unknown_option
 from apart._errors import NonFinite, UserError, unknown
 from apart.methods import METHODS, OURS, Method
@@ -24,11 +25,13 @@ from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
 from apart.settings import check_names
+from apart.worlds.world import TableWorld
 
 if TYPE_CHECKING:
     from apart._types import Array
     from apart.running.progress import Listener
-    from apart.runs.skills import Acting
+    from apart.runs.skills import Acting, Place, Skills
+    from apart.skills.environments import SkillEnv, TableEnv
     from apart.worlds.world import World
 
 
@@ -184,6 +187,22 @@ def draw(run: Run | RunSet | str | Path) -> list[Path]:
         return [skills_picture(one) for one in getattr(found, "runs", [found])]
 
 
+def export(run: Run | str | Path, out: str | Path) -> Path:
+    """Write the skills of a run to the new folder ``out``: data that loads with NumPy alone.
+
+    README.md (a card with the results), config.json, model.safetensors and, for maps, skills.png.
+    """
+    from apart.report.figures import picture_of
+
+    with _in_python():
+        found = load(run) if isinstance(run, str | Path) else run
+        if isinstance(found, RunSet):
+            raise UserError(f"{found.path}: several runs; name one, such as {found.runs[0].path}")
+        from apart.skills.export import export as written
+
+        return written(found, jobs.path("--out", out), picture_of(found))
+
+
 def register_method(name: str, summary: str, **options: Unpack[Options]) -> None:
     """Make a method of your own known by ``name``: options on top of the defaults.
 
@@ -216,6 +235,68 @@ def register_reward(
         if reads not in given:
             raise unknown("kind of numbers", reads, given)
         REWARDS.register(name, Reward(summary, rewards, reads))
+
+
+def make_env(
+    world: str | World, *, goal: Place = None, steps: int | None = None, slip: float = 0.0
+) -> TableEnv:
+    """A Gymnasium environment of a map or another table; an observation is the state's number.
+
+    Args:
+        world: as in `train`; ``run.world`` is one.
+        goal: a place, such as (row, column): an episode ends there with a reward of 1. Every other
+            reward is 0.
+        steps: an episode is truncated after so many; None sets no limit.
+        slip: as in `train`.
+
+    Raises:
+        UserError: the world is not a table, there is no such place, or Gymnasium is missing.
+    """
+    with _in_python(), _gymnasium("make_env"):
+        from apart.skills.environments import TableEnv
+
+        found = worlds.load(world, slip)
+        if not isinstance(found, TableWorld):
+            raise UserError(f"{found.name}: only tables and maps; this world is an environment")
+        if steps is not None and (type(steps) is not int or steps < 1):
+            raise UserError(f"--steps {steps!r}: give a number from 1 on, or None: no limit")
+        return TableEnv(found, goal, steps)
+
+
+def skill_env(
+    env: Any,
+    skills: Skills,
+    *,
+    steps: int | None = None,
+    primitive: bool = False,
+    observe: Callable[[Any], Any] | None = None,
+) -> SkillEnv:
+    """A Gymnasium environment whose actions are skills: options for any agent.
+
+    Args:
+        env: an environment with the actions that the skills were trained with.
+        skills: ``run.skills``.
+        steps: follow a skill for so many steps; None: to its end, until a step changes nothing that
+            it sees, T steps at most.
+        primitive: have the actions of ``env`` too, after the skills.
+        observe: observation of ``env`` -> what ``skills.act`` takes; the same unless given.
+
+    Raises:
+        UserError: the actions differ, there is no checkpoint, or Gymnasium is missing.
+    """
+    with _in_python(), _gymnasium("skill_env"):
+        from apart.skills.environments import SkillEnv
+
+        return SkillEnv(env, skills, steps, primitive, observe or (lambda seen: seen))
+
+
+@contextlib.contextmanager
+def _gymnasium(name: str) -> Iterator[None]:
+    try:
+        import gymnasium  # noqa: F401
+    except ImportError:
+        raise UserError(f"{name} needs Gymnasium: pip install 'apart[gym]'") from None
+    yield
 
 
 def load(path: str | Path) -> Any:

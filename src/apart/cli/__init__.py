@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 from apart._config import MOVED, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
-from apart.cli import bench, draw, listing, report, reproduce, resume, train
+from apart.cli import bench, draw, export, listing, reach, report, reproduce, resume, train
 
 _MOST_WORDS = 1000
 _COMMANDS = {
@@ -24,6 +24,8 @@ _COMMANDS = {
     "resume": resume,
     "draw": draw,
     "report": report,
+    "reach": reach,
+    "export": export,
     "list": listing,
     "reproduce": reproduce,
     "bench": bench,
@@ -41,7 +43,10 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0, 2 (input), 3 (not finite), or 128 + signal."""
+    """Run one command.
+
+    The exit code is 0, 1 (a goal not reached), 2 (input), 3 (not finite), or 128 + signal.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may know only ASCII

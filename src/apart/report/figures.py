@@ -63,6 +63,15 @@ def skills_picture(run: run_folder.Run) -> Path:
     return path
 
 
+def picture_of(run: run_folder.Run) -> bytes | None:
+    """The PNG of `skills_picture`, drawn where it is missing; None without a map."""
+    if not has_map(run):
+        return None
+    path = run.path / run_folder.PICTURE
+    return files.read_bytes(path if path.exists() else skills_picture(run), _MOST_PICTURE)
+
+
+_MOST_PICTURE = 50_000_000
 LEGEND = "· none, + ten or more, x out of reach"
 
 

@@ -1,0 +1,36 @@
+"""``apart export DIR --out DIR2``."""
+
+from __future__ import annotations
+
+import argparse
+
+from apart._errors import UserError
+from apart.running.jobs import path
+from apart.runs import folder as run_folder
+
+HELP = "write skills as safetensors and JSON that load with NumPy alone"
+
+
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
+    """Its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
+    parser.add_argument("--out", metavar="DIR", help="the new folder")
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Write the folder and say what is in it."""
+    if parsed.out is None:
+        raise UserError("--out: name the folder to write (see apart export --help)")
+    out = path("--out", parsed.out)
+    found = run_folder.load(path("DIR", parsed.folder))
+    found.check()
+    from apart.report.figures import picture_of
+    from apart.skills import export
+
+    why = export.refusal(out)
+    if why:
+        raise UserError(why)
+    export.export(found, out, picture_of(found))
+    print(f"{len(found.skills)} skills: {out} (README.md, config.json, model.safetensors)")
+    return 0

@@ -1,0 +1,60 @@
+"""``apart reach DIR --goal ROW,COL``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from apart._errors import UserError
+from apart.running.jobs import path
+from apart.runs import folder as run_folder
+
+HELP = "pick the skill for a goal and walk it; exit code 1 where it does not come there"
+_NOT_REACHED = 1
+
+
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
+    """Its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
+    parser.add_argument("--goal", metavar="ROW,COL", help="a place, as skills.json writes it")
+    parser.add_argument("--start", metavar="ROW,COL", help="where to begin (default: the start)")
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Pick, walk, and say how it went."""
+    if parsed.goal is None:
+        raise UserError("--goal: name a place, such as --goal 0,9 (see apart reach --help)")
+    goal = place("--goal", parsed.goal)
+    start = None if parsed.start is None else place("--start", parsed.start)
+    found = run_folder.load(path("DIR", parsed.folder))
+    stored = found.skills
+    from apart.skills import places
+    from apart.skills.library import open_policies
+
+    policies = open_policies(found)
+    skill, probability = policies.reach(goal, start)
+    walked = policies.rollout(skill, start, None)
+    there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
+    words = f"skill {skill} of {len(stored)} comes to {_said(goal)} from {_said(walked[0])}"
+    if probability == 0:
+        print(f"no skill comes to {_said(goal)} from {_said(walked[0])}")
+    else:
+        print(f"{words} with probability {probability:.4g}")
+    if not there:
+        return _NOT_REACHED
+    print(f"reached after {there[0]} steps: {' '.join(map(_said, walked[: there[0] + 1]))}")
+    return 0
+
+
+def place(flag: str, text: str) -> Any:
+    """``0,9`` as (0, 9), ``17`` as 17."""
+    try:
+        numbers = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise UserError(f"{flag}: '{text}' is no place; write ROW,COL, such as 0,9") from None
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _said(at: Any) -> str:
+    return ",".join(map(str, at)) if isinstance(at, tuple) else str(at)

@@ -1,0 +1,60 @@
+"""Runs what `apart export` wrote, with NumPy alone: Skills("exported").act(7, observation)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+TYPES = {"F32": "<f4", "F64": "<f8", "I32": "<i4", "I64": "<i8", "U8": "u1"}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The arrays of a safetensors file: a header in JSON, then bytes; there is no code in it."""
+    data = path.read_bytes()
+    first = 8 + int.from_bytes(data[:8], "little")
+    about = {n: a for n, a in json.loads(data[8:first]).items() if n != "__metadata__"}
+    flat = {n: data[first:][slice(*a["data_offsets"])] for n, a in about.items()}
+    parts = {n: np.frombuffer(flat[n], TYPES[a["dtype"]]) for n, a in about.items()}
+    return {n: parts[n].reshape(a["shape"]) for n, a in about.items()}
+
+
+def convolve(x: Any, w: Any) -> Any:
+    """Images [n, H, W, C] and a kernel [k, k, C, D], padded with zeros -> [n, H, W, D]."""
+    (_, height, width, _), k = x.shape, len(w)
+    p = np.pad(x, ((0, 0), (k // 2, k // 2), (k // 2, k // 2), (0, 0)))
+    return sum(p[:, i : i + height, j : j + width] @ w[i, j] for i in range(k) for j in range(k))
+
+
+class Skills:
+    """The K skills of an exported folder; ``config`` says what is known of them."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.config = json.loads((Path(folder) / "config.json").read_text("utf-8"))
+        self.arrays = read(Path(folder) / "model.safetensors")
+
+    def values(self, observation: Any) -> Any:
+        """[A, K] Q of one observation; in a table: of a state's number or cell (row, column)."""
+        a, c, x = self.arrays, self.config, np.asarray(observation)
+        if c["table"]:
+            state = np.flatnonzero((a["cells"] == x).all(1))[0] if x.ndim else int(x)
+            if "q" in a:
+                return a["q"][state]
+            x = a["images"][state] if "images" in a else np.eye(1, c["n_states"], state)
+        x = c["scale"] * x.astype(np.float32).reshape(1, *c["image"])
+        for i in range(c["hidden"]):
+            w, b = a[f"hidden.{i}.weight"], a[f"hidden.{i}.bias"]
+            x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)
+        return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(c["n_actions"], c["n_skills"])
+
+    def act(self, skill: int, observation: Any) -> int:
+        """The greedy action of a skill."""
+        return int(self.values(observation)[:, skill].argmax())
+
+    def rollout(self, skill: int, start: int | None = None, seed: int = 0) -> list[int]:
+        """The states of one episode in a table."""
+        luck, path = np.random.default_rng(seed), [self.config["start"] if start is None else start]
+        for _ in range(self.config["horizon"]):
+            after, p = (self.arrays[name][path[-1]] for name in ("next_state", "probability"))
+            path.append(int(luck.choice(after[a := self.act(skill, path[-1])], p=p[a])))
+        return path

@@ -1,0 +1,134 @@
+"""Gymnasium environments: a table as one, and one whose actions are skills. Needs Gymnasium."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium import Env
+from gymnasium.error import ResetNeeded
+from gymnasium.spaces import Discrete
+
+from apart._errors import UserError
+from apart.runs.skills import Place, Skills
+from apart.skills import places
+from apart.worlds.world import TableWorld
+
+Step: TypeAlias = "tuple[Any, float, bool, bool, dict[str, Any]]"
+
+
+class TableEnv(Env[np.int64, np.int64]):
+    """A table: an observation is the state's number, actions are the world's.
+
+    With a ``goal`` an episode ends there with a reward of 1; every other reward is 0. After
+    ``steps`` it is truncated. ``reset(options={"start": place})`` begins elsewhere.
+    """
+
+    def __init__(self, world: TableWorld, goal: Place = None, steps: int | None = None) -> None:
+        self.world, self.steps = world, steps
+        self.observation_space = Discrete(world.n_states)
+        self.action_space = Discrete(world.about.n_actions)
+        self._goal = None if goal is None else places.states_at(world, goal)
+        self._state: int | None = None
+        self._made = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.int64, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        start = (options or {}).get("start")
+        self._state = self.world.start if start is None else places.state_of(self.world, start)
+        self._made = 0
+        return np.int64(self._state), {"place": self._place()}
+
+    def step(self, action: np.int64) -> Step:
+        """One step of the world."""
+        if self._state is None:
+            raise ResetNeeded("call reset before step")
+        onward, chance = (
+            table[self._state, int(action)]
+            for table in (self.world.next_state, self.world.probability)
+        )
+        nth = 0 if len(onward) == 1 else int(self.np_random.choice(len(onward), p=chance))
+        self._state = int(onward[nth])
+        self._made += 1
+        there = self._goal is not None and bool(self._goal[self._state])
+        late = self.steps is not None and self._made >= self.steps
+        return np.int64(self._state), float(there), there, late, {"place": self._place()}
+
+    def _place(self) -> Place:
+        return places.labels(self.world, np.array([self._state], np.int32))[0]
+
+
+class SkillEnv(Env[Any, np.int64]):
+    """An environment whose actions are skills, each of several steps.
+
+    Action z < K follows skill z for ``steps`` steps, or to its end: until a step changes nothing
+    that it sees, T steps at most. Then come the actions of the environment itself, if wanted. The
+    reward is the sum over these steps; ``info["steps"]`` says how many they were.
+    """
+
+    def __init__(
+        self,
+        env: Any,
+        skills: Skills,
+        steps: int | None = None,
+        primitive: bool = False,
+        observe: Callable[[Any], Any] = lambda observation: observation,
+    ) -> None:
+        n_actions = skills.acting.n_actions
+        own = env.action_space
+        if not isinstance(own, Discrete) or (own.n, own.start) != (n_actions, 0):
+            raise UserError(f"skills have {n_actions} actions, the environment has {own}")
+        if steps is not None and (type(steps) is not int or steps < 1):
+            raise UserError(f"steps={steps!r}: give a number from 1 on, or None: to their end")
+        self.env, self.skills, self.observe = env, skills, observe
+        self.metadata, self.render_mode = env.metadata, env.render_mode
+        self.observation_space = env.observation_space
+        self.action_space = Discrete(len(skills) + (n_actions if primitive else 0))
+        self._most, self._to_end = steps or skills.acting.horizon, steps is None
+        self._seen: Any = None
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode of the environment."""
+        super().reset(seed=seed)
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._seen = self.observe(observation)
+        return observation, info
+
+    def step(self, action: np.int64) -> Step:
+        """Follow one skill, or take one action of the environment."""
+        if self._seen is None:
+            raise ResetNeeded("call reset before step")
+        number = int(action)
+        if number >= len(self.skills):
+            return self._one(number - len(self.skills), 0)
+        total = 0.0
+        for made in range(self._most):
+            before = self._seen
+            found = self._one(self.skills.act(number, before), made)
+            observation, reward, terminated, truncated, info = found
+            total += reward
+            still = self._to_end and np.array_equal(before, self._seen)
+            if terminated or truncated or still:
+                break
+        return observation, total, terminated, truncated, info
+
+    def _one(self, action: int, made: int) -> Step:
+        """A step of the environment; ``made`` were made before."""
+        observation, reward, terminated, truncated, info = self.env.step(np.int64(action))
+        self._seen = self.observe(observation)
+        steps = {**info, "steps": made + 1}
+        return observation, float(reward), bool(terminated), bool(truncated), steps
+
+    def render(self) -> Any:
+        """What the environment renders."""
+        return self.env.render()
+
+    def close(self) -> None:
+        """Close the environment."""
+        self.env.close()

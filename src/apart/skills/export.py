@@ -1,0 +1,158 @@
+"""Skills for other programs: a folder with a card, config.json and safetensors.
+
+`apart_skills.py`, a file of NumPy alone, loads and runs it. The folder holds data only and is laid
+out as model hubs expect it: README.md, config.json, model.safetensors, skills.png.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from safetensors.numpy import save as to_bytes
+
+from apart._errors import UserError
+from apart._version import __version__
+from apart.learner import approximators
+from apart.learner.approximators import NETWORKS
+from apart.runs import files
+from apart.runs import folder as run_folder
+from apart.runs.folder import Run
+from apart.skills.policies import LearntRun, learnt_of
+from apart.training.learner import evaluated
+from apart.training.state import by_name
+from apart.worlds import observations
+from apart.worlds.observations import OBSERVATIONS
+from apart.worlds.world import TableWorld
+
+FORMAT: Final = 1
+CARD, ARRAYS = "README.md", "model.safetensors"
+
+
+def refusal(out: Path) -> str | None:
+    """Why skills may not be exported to ``out``; None when they may."""
+    if out.is_symlink() or (out.exists() and not out.is_dir()):
+        return f"{out} is no folder; choose another --out"
+    if out.exists() and files.listing(out):
+        return f"{out} is not empty; choose another --out"
+    return None
+
+
+def export(run: Run, out: Path, picture: bytes | None) -> Path:
+    """Write the skills of ``run`` to the folder ``out``, which is new or empty.
+
+    Args:
+        run: a finished run that learns.
+        out: the folder.
+        picture: a PNG of the skills, where there is one.
+
+    Raises:
+        UserError: nothing was learnt, there is no checkpoint, or ``out`` holds something.
+    """
+    why = refusal(out)
+    if why:
+        raise UserError(why)
+    if not run.config["updates_per_episode"]:
+        raise UserError(f"{run.path}: {run.summary['method']} learns nothing; nothing to export")
+    known = learnt_of(run)
+    arrays = _arrays(known)
+    files.make_folder(out)
+    files.write_bytes(out / ARRAYS, to_bytes(arrays))
+    files.write_json(out / run_folder.CONFIG, _config(run, known, arrays))
+    if picture is not None:
+        files.write_bytes(out / run_folder.PICTURE, picture)
+    files.write_bytes(out / CARD, _card(run, picture is not None).encode())
+    return out
+
+
+def _arrays(known: LearntRun) -> dict[str, Any]:
+    """Parameters of the evaluated Q; in a table also what its states are."""
+    config, world, _, learnt, _ = known
+    params = evaluated(learnt)
+    of_q, _ = approximators.parse(config.network)
+    found = {"q": params} if NETWORKS[of_q.kind].of_states else by_name(params)
+    if isinstance(world, TableWorld):
+        found |= {"next_state": world.next_state, "probability": world.probability}
+        if world.one_state_a_cell:
+            found["cells"] = world.cells
+        if OBSERVATIONS[observations.parse(config.observation)[0]].images:
+            found["images"] = observations.sight_of(world, config.observation).images(None)
+    return {name: np.asarray(array, order="C") for name, array in found.items()}
+
+
+def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """What `apart_skills.py` needs, and what was found."""
+    config, world = known.config, known.world
+    scale = 1.0
+    content: dict[str, Any] = {"format": FORMAT, "library": "apart", "version": __version__}
+    if isinstance(world, TableWorld):
+        content |= {"table": True, "n_states": world.n_states, "start": int(world.start)}
+    else:
+        scale = 1.0 / 255.0 if world.obs.dtype == "uint8" else 1.0
+        content |= {"table": False, "shape": list(world.obs.shape), "dtype": world.obs.dtype}
+    return content | {
+        "n_skills": config.skills,
+        "n_actions": world.about.n_actions,
+        "horizon": config.horizon,
+        "network": str(approximators.parse(config.network)[0]),
+        "hidden": sum(name.endswith(".weight") for name in arrays),
+        "image": list(observations.sight_of(world, config.observation).image),
+        "scale": scale,
+        "world": world.name,
+        "map": list(world.places.backdrop),
+        **{name: run.summary[name] for name in ("method", "seed", "env_steps", *_FOUND)},
+        "skills": [
+            {"last_state": skill.last_state, "probability": skill.probability}
+            for skill in run.skills
+        ],
+    }
+
+
+_FOUND: Final = ("n_effective", "n_available", "n_random_walk")
+
+
+def _card(run: Run, picture: bool) -> str:
+    """README.md: what it is, what was measured, how it is used."""
+    s, k = run.summary, int(run.config["skills"])
+    world, method = _inline(s["world"]), _inline(s["method"])
+    found = run_folder.found(run.n_effective, run.n_available, k)
+    walk = "-" if s["n_random_walk"] is None else s["n_random_walk"]
+    shown = "![Every skill on its own small map](skills.png)\n\n" if picture else ""
+    return f"""---
+library_name: apart
+tags:
+- reinforcement-learning
+- unsupervised-skill-discovery
+---
+
+# {k} skills in {world}
+
+Policies found without any reward by `{method}`, a method of unsupervised skill discovery: each
+skill ends its episode of {run.config["horizon"]} steps in a place of its own.
+
+| world | method | seed | environment steps | skills with a last state of their own | random walk |
+|---|---|---|---|---|---|
+| {world} | `{method}` | {s["seed"]} | {s["env_steps"]:,} | {found} | {walk} |
+
+{shown}## Use
+
+`model.safetensors` has the parameters of Q, `config.json` all else; no file holds code. The file
+`apart_skills.py` of the package `apart` runs them with NumPy alone:
+
+```python
+from apart_skills import Skills
+
+skills = Skills(".")
+skills.act(0, observation)  # one action of skill 0
+```
+
+Actions are numbers from 0 to {run.world.about.n_actions - 1}. Written by apart {__version__}.
+"""
+
+
+def _inline(text: Any) -> str:
+    """Words of others in a line of Markdown: nothing that could start anything."""
+    kept = "".join(char if char.isalnum() or char in " ._-/=,:" else "?" for char in str(text))
+    return kept.strip() or "?"

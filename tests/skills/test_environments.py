@@ -1,0 +1,150 @@
+"""Skills as options: a Gymnasium environment like any other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import apart
+from apart._errors import UserError
+from apart.runs.skills import Skills
+from apart.skills.library import TablePolicies
+from apart.worlds.grid import parse
+
+gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+from gymnasium.utils.env_checker import check_env  # noqa: E402
+
+CORRIDOR = parse("S....", "corridor")
+STAY, LEFT, RIGHT = 0, 1, 2
+
+
+def skills_of(world, *actions, horizon=6):
+    """Skill z always does actions[z]."""
+    table = np.tile(np.array(actions, np.int32), (world.n_states, 1))
+    stored = [apart.Skill(z, [], (0, 0), 1.0) for z in range(len(actions))]
+    return Skills(stored, lambda: TablePolicies(world, table, horizon))
+
+
+def test_a_table_is_an_environment():
+    env = apart.make_env("four_rooms", goal=(0, 9), steps=50)
+    check_env(env, skip_render_check=True)
+    check_env(apart.make_env("four_rooms", slip=0.2), skip_render_check=True)
+    observation, info = env.reset(options={"start": (0, 8)})
+    assert info["place"] == (0, 8)
+    assert env.world.cell(observation) == (0, 8)
+    observation, reward, terminated, truncated, info = env.step(RIGHT)
+    assert (reward, terminated, truncated, info["place"]) == (1.0, True, False, (0, 9))
+
+
+def test_without_a_goal_an_episode_ends_by_its_limit_alone():
+    env = apart.make_env(CORRIDOR, steps=2)
+    env.reset()
+    assert env.step(RIGHT)[1:4] == (0.0, False, False)
+    assert env.step(RIGHT)[1:4] == (0.0, False, True)
+
+
+def test_chance_is_that_of_the_table():
+    env = apart.make_env("four_rooms", slip=0.5)
+    env.reset(seed=0)
+    ends = []
+    for _ in range(600):
+        env.reset()
+        ends.append(env.step(STAY)[0])
+    assert np.mean(np.array(ends) == env.world.start) == pytest.approx(0.6, abs=0.07)
+
+
+@pytest.mark.parametrize(("steps", "primitive"), [(None, False), (2, True)])
+def test_an_environment_of_skills_passes_the_checker(steps, primitive):
+    env = apart.make_env(CORRIDOR, goal=(0, 4), steps=30)
+    skills = skills_of(CORRIDOR, LEFT, RIGHT)
+    check_env(
+        apart.skill_env(env, skills, steps=steps, primitive=primitive), skip_render_check=True
+    )
+
+
+def test_a_skill_goes_to_its_end_or_so_many_steps():
+    skills = skills_of(CORRIDOR, STAY, RIGHT)
+    env = apart.skill_env(apart.make_env(CORRIDOR), skills)
+    env.reset()
+    assert env.action_space.n == 2
+    assert env.step(0)[4]["steps"] == 1  # nothing changes
+    observation, *_, info = env.step(1)
+    assert (observation, info["steps"]) == (4, 5)  # four steps, and one into the wall
+    short = apart.skill_env(apart.make_env(CORRIDOR), skills_of(CORRIDOR, RIGHT, horizon=3))
+    short.reset()
+    assert short.step(0)[4]["steps"] == 3
+    two = apart.skill_env(apart.make_env(CORRIDOR), skills, steps=2)
+    two.reset()
+    assert two.step(0)[4]["steps"] == 2
+    assert two.step(1)[0] == 2
+
+
+def test_rewards_are_summed_and_an_end_is_an_end():
+    skills = skills_of(CORRIDOR, RIGHT)
+    env = apart.skill_env(apart.make_env(CORRIDOR, goal=(0, 2)), skills)
+    env.reset()
+    observation, reward, terminated, _, info = env.step(0)
+    assert (observation, reward, terminated, info["steps"]) == (2, 1.0, True, 2)
+    limited = apart.skill_env(apart.make_env(CORRIDOR, steps=3), skills)
+    limited.reset()
+    assert limited.step(0)[3] is True
+
+
+def test_primitive_actions_come_after_the_skills():
+    env = apart.skill_env(apart.make_env(CORRIDOR), skills_of(CORRIDOR, STAY), primitive=True)
+    env.reset()
+    assert env.action_space.n == 1 + 5
+    observation, *_, info = env.step(1 + RIGHT)
+    assert (observation, info["steps"]) == (1, 1)
+
+
+def test_an_environment_of_others_is_seen_through_a_function(tmp_path):
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    world = apart.table_of(lake, "lake")
+    run = apart.train(
+        world, method="apart_plus", skills="auto", horizon=8, steps=4000, out=tmp_path / "run"
+    )
+    env = apart.skill_env(lake, run.skills, observe=lambda seen: divmod(int(seen), 4))
+    env.reset(seed=0)
+    goal, probability = run.skills.reach((3, 3))
+    assert probability == 1.0
+    assert env.step(goal)[1:3] == (1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: apart.make_env("four_rooms", goal=(5, 5)), r"no cell \(5, 5\)"),
+        (lambda: apart.make_env("four_rooms", steps=0), "steps= 0: give a number from 1 on"),
+        (lambda: apart.make_env("for_rooms"), "did you mean 'four_rooms'"),
+        (
+            lambda: apart.skill_env(gymnasium.make("FrozenLake-v1"), skills_of(CORRIDOR, STAY)),
+            "skills have 5 actions, the environment has Discrete",
+        ),
+        (
+            lambda: apart.skill_env(apart.make_env(CORRIDOR), skills_of(CORRIDOR, STAY), steps=0),
+            "steps=0: give a number from 1 on",
+        ),
+    ],
+)
+def test_mistakes_are_one_line(call, message):
+    with pytest.raises(UserError, match=message):
+        call()
+
+
+def test_step_comes_after_reset():
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        apart.make_env(CORRIDOR).step(0)
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        apart.skill_env(apart.make_env(CORRIDOR), skills_of(CORRIDOR, STAY)).step(0)
+
+
+def test_an_agent_of_stable_baselines3_learns_on_skills():
+    sb3 = pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed")
+    world = parse("S......", "corridor")
+    env = apart.skill_env(
+        apart.make_env(world, goal=(0, 6), steps=40), skills_of(world, LEFT, RIGHT)
+    )
+    agent = sb3.DQN("MlpPolicy", env, learning_starts=20, seed=0).learn(200)
+    action, _ = agent.predict(env.reset()[0])
+    assert 0 <= int(action) < 2

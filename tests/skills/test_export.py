@@ -1,0 +1,168 @@
+"""What is exported acts like the package, with NumPy alone."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import twins
+
+import apart
+from apart._errors import UserError
+from apart.cli import main
+from apart.skills import apart_skills
+from apart.skills.library import open_policies
+from apart.worlds.grid import parse
+
+FILE = Path(apart_skills.__file__)
+RING = parse("S..\n.#.\n...", "ring")
+SMALL = {"steps": 600, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96, "buffer": 200}
+CASES = {
+    "table": {"method": "apart"},
+    "averaged": {"method": "diayn", "average_rate": 0.1},
+    "biased": {"method": "diayn", "network": "additive+bias/table"},
+    "linear": {"method": "diayn", "network": "linear"},
+    "mlp": {"method": "diayn", "network": "mlp:8,6+bias"},
+    "cnn": {"method": "diayn", "observation": "normalized_pixels:2", "network": "cnn:4,3:3"},
+}
+
+
+def exported(world, out, **options):
+    run = apart.train(world, out=out / "run", **{**SMALL, **options})
+    return run, apart_skills.Skills(apart.export(run, out / "exported"))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_all_actions_in_all_states_are_equal(case, tmp_path):
+    run, skills = exported(RING, tmp_path, **CASES[case])
+    clear = 0
+    for state in range(RING.n_states):
+        values = skills.values(state)
+        assert np.array_equal(values, skills.values(RING.cell(state)))
+        for skill in range(5):
+            first, second = np.sort(values[:, skill])[[-1, -2]]
+            if "q" in skills.arrays or first - second > 1e-4 * np.abs(values).max():
+                clear += 1
+                assert skills.act(skill, state) == run.skills.act(skill, state)
+    assert clear >= 0.8 * 5 * RING.n_states
+    if case == "table":
+        for skill in run.skills:
+            assert [RING.cell(s) for s in skills.rollout(skill.index)] == skill.trajectory
+
+
+@pytest.mark.parametrize("kind", ["jax-grid", "host-grid"])
+def test_networks_on_observations_act_alike(kind, tmp_path):
+    twins.register()
+    world = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}[kind](RING)
+    run, skills = exported(world, tmp_path, method="diayn", network="mlp:8")
+    for seen in np.eye(8, dtype=np.float32):
+        for skill in range(5):
+            values = np.sort(skills.values(seen)[:, skill])
+            if values[-1] - values[-2] > 1e-4 * np.abs(values).max():
+                assert skills.act(skill, seen) == run.skills.act(skill, seen)
+
+
+def test_bytes_are_seen_as_shares_of_one(tmp_path):
+    """An image of 255s equals one of ones."""
+    _, skills = exported(RING, tmp_path, **CASES["linear"])
+    of_ones = skills.values(3)
+    skills.config |= {"table": False, "scale": 1 / 255}
+    np.testing.assert_allclose(skills.values(255 * np.eye(8)[3]), of_ones, rtol=1e-5)
+
+
+def test_the_file_is_short_and_needs_numpy_alone(tmp_path):
+    run, _ = exported(RING, tmp_path, **CASES["mlp"])
+    assert len(FILE.read_text().splitlines()) <= 60
+    names = {
+        name.split(".")[0]
+        for node in ast.walk(ast.parse(FILE.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in (
+            [node.module] if isinstance(node, ast.ImportFrom) else [a.name for a in node.names]
+        )
+    }
+    assert names == {"json", "numpy", "pathlib", "typing"}
+    code = f"""
+import sys
+sys.modules.update(jax=None, apart=None, safetensors=None)
+sys.path.insert(0, {str(FILE.parent)!r})
+import apart_skills
+print([apart_skills.Skills({str(tmp_path / "exported")!r}).act(2, s) for s in range(8)])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [run.skills.act(2, s) for s in range(8)]
+
+
+def test_the_folder_is_ready_for_a_model_hub(tmp_path, capsys):
+    apart.train(RING, out=tmp_path / "run", **SMALL)
+    out = tmp_path / "exported"
+    assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 0
+    assert "5 skills" in capsys.readouterr().out
+    assert {p.name for p in out.iterdir()} == {
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "skills.png",
+    }
+    card, config = (out / "README.md").read_text(), json.loads((out / "config.json").read_text())
+    assert card.startswith("---\nlibrary_name: apart\n")
+    assert "| ring | `apart` | 0 | 600 |" in card
+    assert config["n_skills"] == len(config["skills"]) == 5
+    assert config["n_available"] == 8
+    assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 2  # not twice
+
+
+def test_hostile_names_are_words_in_the_card(tmp_path):
+    world = parse("S..\n...", "<script>`\n# x ![a](b)")
+    run = apart.train(world, out=tmp_path / "run", **{**SMALL, "steps": 60})
+    apart.export(run, tmp_path / "exported")
+    card = (tmp_path / "exported" / "README.md").read_text()
+    assert not set("<`!") & set(card.split("# 5 skills in ")[1].split("\n")[0])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["export", "{run}"], "--out: name the folder"),
+        (["export", "{run}", "--out", "{run}"], "is not empty; choose another --out"),
+        (["export", "{run}", "--out", "{run}/config.json"], "is no folder"),
+        (["export", "{run}/nowhere", "--out", "x"], "no such run folder"),
+        (["reach", "{run}"], "--goal: name a place"),
+        (["reach", "{run}", "--goal", "x,1"], "'x,1' is no place"),
+        (["reach", "{run}", "--goal", "1,1"], "no cell (1, 1)"),
+        (["reach", "{run}", "--goal", "0,0", "--start", "9,9"], "no cell (9, 9)"),
+    ],
+)
+def test_wrong_words_are_one_line(words, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "run"
+    apart.train(RING, out=run, **{**SMALL, "steps": 60})
+    assert main([word.format(run=run) for word in words]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+    assert {p.name for p in tmp_path.iterdir()} == {"run"}
+
+
+def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
+    run = apart.train(RING, out=tmp_path / "run", **SMALL)
+    goal = run.skills[3].last_state
+    assert main(["reach", str(run.path), "--goal", ",".join(map(str, goal))]) == 0
+    assert "reached after" in capsys.readouterr().out
+    policies = open_policies(run)
+    pairs = [(a, b) for a in RING.cells.tolist() for b in RING.cells.tolist()]
+    start, goal = next(p for p in pairs if not policies.reach(p[1], p[0]).probability)
+    words = ["--start", f"{start[0]},{start[1]}", "--goal", f"{goal[0]},{goal[1]}"]
+    assert main(["reach", str(run.path), *words]) == 1
+    assert "no skill comes to" in capsys.readouterr().out
+
+
+def test_a_set_of_runs_is_not_exported(tmp_path):
+    made = apart.train(RING, seeds=1, out=tmp_path / "set", **{**SMALL, "steps": 60})
+    with pytest.raises(UserError, match=r"several runs; name one, such as .*seed-0"):
+        apart.export(made, tmp_path / "exported")
