@@ -245,6 +245,9 @@ def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     assert "note: 3 skills for 5 cells: they will stay near the start" in printed.err
     assert "of 3 possible skills after 200 steps" in printed.out
     assert "3 at most (5 cells)" in printed.out
+    measured = apart.load(tmp_path / "run").spread
+    assert measured["ideal_radius"] == 1
+    assert f"seed 0: every cell is within {measured['radius']} steps of an end" in printed.out
     assert printed.out.count("x") >= 2  # out of reach: too far, and walled off
     last = [line for line in printed.err.split("\n") if line.startswith("200 / 200")]
     found = json.loads((tmp_path / "run" / "summary.json").read_text())["n_effective"]

@@ -40,6 +40,7 @@ def test_a_finished_run_of_0_1_loads_and_reports(case, old):
     assert run.config["skills"] == 4
     assert len(run.skills) == 4
     assert run.n_available == 8
+    assert run.spread is None  # it was not measured then
     assert len({skill.last_state for skill in run.skills}) == run.n_effective
     assert run.world.n_states == 8
     assert skills_picture(run).exists()

@@ -62,6 +62,7 @@ def test_all_kinds_find_the_same_skills(tmp_path):
         assert (run.path / "skills.json").exists()
         walk = run.summary["n_random_walk"]
         assert (walk is None) == (kind != "table")
+        assert (run.spread is None) == (kind != "table")
     assert found["table"] == found["jax-grid"] == found["host-grid"]
     assert np.isnan(run.metrics[-1]["mutual_information"])  # nobody can know
     assert (run.path / "metrics.csv").read_text().count(",,") > 0

@@ -34,6 +34,7 @@ from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyp
 from apart.worlds import known_everywhere
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
+from apart.worlds.spread import spread
 from apart.worlds.world import TableWorld, World, n_available
 
 _SLICE_SECONDS = 0.5
@@ -189,7 +190,7 @@ class _Training:
         self._save(state, iteration)
         self._record_end(iteration, evaluation)
         self.writer.skills(_skills(self.world, evaluation), self.identity)
-        self.writer.summary(self._summary(iteration))
+        self.writer.summary(self._summary(iteration, evaluation))
         return run_folder.load(self.writer.path)
 
     def _go_on(self, saved: checkpoint.Saved) -> None:
@@ -357,7 +358,7 @@ class _Training:
     def _updates(self, iteration: int) -> int:
         return iteration * self.config.updates_per_episode
 
-    def _summary(self, iteration: int) -> dict[str, Any]:
+    def _summary(self, iteration: int, evaluation: Evaluation) -> dict[str, Any]:
         c, seconds = self.config, self._seconds()
         env_steps = self._steps(iteration)
         return {
@@ -368,6 +369,7 @@ class _Training:
             "n_effective": self.n_effective,
             "n_available": self.n_available,
             "n_random_walk": _random_walk(self.world, c),
+            "spread": _spread(self.world, c, evaluation),
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
@@ -414,6 +416,17 @@ def _random_walk(world: World, config: Config) -> float | None:
         return None
     decided = held(world, config.hold)
     return round(random_walk_skills(decided, config.decisions, config.skills), 2)
+
+
+def _spread(world: World, config: Config, evaluation: Evaluation) -> dict[str, Any] | None:
+    """How well the last states cover the world; by chance, the likeliest ones. Of tables."""
+    if not isinstance(world, TableWorld):
+        return None
+    ends = np.asarray(evaluation.trajectories)[:, -1]
+    if evaluation.last_states is not None:
+        ends = np.asarray(evaluation.last_states).argmax(axis=0)
+    found = spread(world, config.horizon, ends, config.skills)
+    return {**found._asdict(), "score": round(found.score, 4)}
 
 
 _SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills.json lists

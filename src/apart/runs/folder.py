@@ -90,6 +90,17 @@ class Run:
         known: int | None = self.summary["n_available"]
         return known
 
+    @property
+    def spread(self) -> dict[str, Any] | None:
+        """How well the last states cover a table (`worlds.spread`); None elsewhere.
+
+        ``radius`` and ``mean_distance`` in steps from the nearest end, the ``gap`` between ends,
+        the ``ideal_radius`` of greedy k-center, and the ``score``, ideal radius / radius. Runs of
+        versions that did not measure it have None.
+        """
+        found: dict[str, Any] | None = self.summary.get("spread")
+        return found
+
     @cached_property
     def skills(self) -> Skills:
         """All K skills: what is stored of each, and their policies."""
@@ -372,6 +383,10 @@ def load(path: str | Path) -> Run:
         int(summary["first_full_at"] or 0), int(summary["env_steps"])
         float(summary["wall_seconds"]), float(summary["env_steps_per_second"])
         float(summary["n_random_walk"] or 0)
+        covering = summary.get("spread")
+        if covering is not None:
+            int(covering["radius"]), int(covering["ideal_radius"]), float(covering["score"])
+            float(covering["mean_distance"])
     try:
         today = stored if "format" in stored else versions.from_0_1(stored)
     except UserError as error:
