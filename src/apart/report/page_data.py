@@ -22,7 +22,8 @@ from apart._version import __version__
 from apart.report import statistics
 from apart.runs import files, plan
 from apart.runs import folder as run_folder
-from apart.runs.folder import Place, Run
+from apart.runs.folder import Run
+from apart.runs.skills import Place
 from apart.settings import words
 from apart.worlds import grid
 from apart.worlds.world import TableWorld, World
