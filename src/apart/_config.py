@@ -122,7 +122,11 @@ class Config:
         False, "one skill for all episodes before an update (the paper's Algorithm 2)", LEARNING
     )
     updates_per_episode: int = _option(
-        1, "updates after each episode", LEARNING, low=0, high=100_000
+        1,
+        "updates after each episode, or after those that are made together",
+        LEARNING,
+        low=0,
+        high=100_000,
     )
     q_rule: str = _option("adam", "how Q learns, and from what", LEARNING, kind="q rule")
     bootstrap_last: bool = _option(False, "bootstrap past the last step of an episode", LEARNING)

@@ -19,7 +19,7 @@ from apart import worlds
 from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
 from apart._registry import Registry, load_plugins
-from apart.learner import approximators
+from apart.learner import approximators, q_learning
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS, OURS, READINGS
@@ -305,8 +305,6 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
-    if config.episodes_per_update > 1 and config.updates_per_episode > 1:
-        raise UserError("--episodes-per-update and --updates-per-episode: one of them must be 1")
     if config.buffer < config.transitions:
         raise UserError(
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
@@ -342,6 +340,9 @@ def _check_names(config: Config) -> None:
         approximators.parse(config.network)
 
 
+_MOST_PIXELS: Final = 64 * 64  # convolutions are dense matrices of pixels
+
+
 def _check_networks(config: Config, world: World, facts: _Facts) -> None:
     is_table = isinstance(world, TableWorld)
     if not facts.observation.fits(world):
@@ -369,6 +370,12 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
                 f"--network {config.network}: convolutions read images, not --observation "
                 f"{config.observation}"
             )
+        if network.of_images and not is_table and image[0] * image[1] > _MOST_PIXELS:
+            raise UserError(
+                f"--network {config.network}: images of {image[0]} x {image[1]} pixels are too "
+                f"large for it (at most {_MOST_PIXELS:,} pixels); make them smaller (gym:ID:wrap="
+                "module:Wrapper), see less (Atari: obs_type=ram), or use --network mlp"
+            )
     if "logits" in facts.networks and facts.networks["logits"].only_q:
         raise UserError(
             f"--network {config.network}: {facts.logits.kind} is a form of Q; name that of the "
@@ -385,7 +392,7 @@ def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
     facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
     logits = facts.discriminator.shape(config.skills)
-    q = (world.about.n_actions, config.skills)
+    q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
     n_rows = 2 * config.batch
     if sight.n_states is not None:
         n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
@@ -395,7 +402,8 @@ def memory_bytes(config: Config, world: World) -> int:
         floats += copies * size.parameters + n_rows * size.floats_per_row
     ring = 0
     if not isinstance(world, TableWorld):
-        ring = config.buffer * math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
+        kept = config.buffer + config.skills * (config.horizon + 1)  # replay, evaluation
+        ring = kept * math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
     return 4 * floats + ring
 
 

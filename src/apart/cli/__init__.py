@@ -10,17 +10,31 @@ import argparse
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from apart._config import MOVED, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
-from apart.cli import bench, draw, export, listing, reach, report, reproduce, resume, train
+from apart.cli import (
+    bench,
+    check,
+    draw,
+    export,
+    listing,
+    reach,
+    report,
+    reproduce,
+    resume,
+    train,
+    words,
+)
 
 _MOST_WORDS = 1000
 _COMMANDS = {
     "train": train,
+    "check": check,
     "resume": resume,
     "draw": draw,
     "report": report,
@@ -47,12 +61,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     The exit code is 0, 1 (a goal not reached), 2 (input), 3 (not finite), or 128 + signal.
     """
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    said = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal may know only ASCII
             stream.reconfigure(errors="replace")
     try:
-        return _run(words)
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            return _run(said)
     except UserError as error:
         return _fail(str(error), 2)
     except NonFinite as error:
@@ -68,6 +84,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2)
 
 
+def _warned(message: Warning | str, *_: Any, **__: Any) -> None:
+    """In a line, without the place in the code."""
+    words.note(" ".join(str(message).split()))
+
+
 def _fail(message: str, code: int) -> int:
     line = " ".join(message.split())
     if len(line) > _MOST_WORDS:
@@ -76,14 +97,14 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _run(words: list[str]) -> int:
-    parser, commands = _parser(words)
-    if words and not words[0].startswith("-") and words[0] not in commands:
-        hint = nearest(words[0], commands) or f"; choose from {', '.join(commands)}"
-        raise UserError(f"unknown command '{words[0]}'{hint}")
-    parsed, rest = parser.parse_known_args(words)
+def _run(said: list[str]) -> int:
+    parser, commands = _parser(said)
+    if said and not said[0].startswith("-") and said[0] not in commands:
+        hint = nearest(said[0], commands) or f"; choose from {', '.join(commands)}"
+        raise UserError(f"unknown command '{said[0]}'{hint}")
+    parsed, rest = parser.parse_known_args(said)
     if rest:
-        raise _unexpected(rest[0], commands.get(words[0]))
+        raise _unexpected(rest[0], commands.get(said[0]))
     if "command" not in parsed:
         parser.print_help()
         return 0
@@ -107,7 +128,7 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
     )
 
 
-def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
+def _parser(said: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     parser = _Parser(
         prog="apart",
         description="Unsupervised skill discovery: all the different things an agent can do.",
@@ -118,6 +139,6 @@ def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argpar
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, module in _COMMANDS.items():
         commands[name] = subparsers.add_parser(name, help=module.HELP)
-        if words[:1] == [name]:
-            module.add(commands[name], words)
+        if said[:1] == [name]:
+            module.add(commands[name], said)
     return parser, commands

@@ -7,9 +7,9 @@ import argparse
 from apart import paper, settings
 from apart._errors import unknown
 from apart._registry import load_plugins
-from apart.worlds import environments, grid, mazes
+from apart.worlds import environments, grid, hosts, mazes
 
-_BELOW = {"worlds": (f"{environments.SYNTAX}  {environments.SUMMARY}",)}
+_BELOW = {"worlds": [f"{one.SYNTAX}  {one.SUMMARY}" for one in (hosts, environments)]}
 HELP = "worlds, methods, experiments and the values of options"
 
 

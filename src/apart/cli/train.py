@@ -25,7 +25,7 @@ from apart.methods import METHODS, OURS
 from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
-from apart.worlds.environments import SYNTAX
+from apart.worlds import environments, hosts
 from apart.worlds.holding import held
 from apart.worlds.world import TableWorld
 
@@ -41,7 +41,10 @@ _GROUPS = {
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its flags: those of `Config`, in groups, and those of a folder."""
     parser.add_argument(
-        "world", metavar="WORLD", help=f"a name from 'apart list', a map file, or {SYNTAX}"
+        "world",
+        metavar="WORLD",
+        help="a name from 'apart list', a map file, "
+        f"{hosts.SYNTAX} or {environments.SYNTAX} ('apart check WORLD' says how it will work)",
     )
     parser.add_argument(
         "--seeds", metavar="N", help="train N seeds, from --seed on, one process each"

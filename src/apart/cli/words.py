@@ -14,6 +14,7 @@ from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
+from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
@@ -126,11 +127,14 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         full = (
             f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
         )
+        counted = run.world.places.counted
+        what = f"{found(run.n_effective, run.n_available, k)} skills" if counted else "trained"
         print(
-            f"seed {s['seed']}: {found(run.n_effective, run.n_available, k)} skills after "
-            f"{s['env_steps']:,} steps{full} ({duration(s['wall_seconds'])}, "
-            f"{s['env_steps_per_second']:,.0f} steps/s)"
+            f"seed {s['seed']}: {what} after {s['env_steps']:,} steps{full} "
+            f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
         )
+    if "evidence" in runs[0].summary and not isinstance(runs[0].world, TableWorld):
+        print(f"skills counted: {runs[0].summary['evidence']}")
     if runs[0].n_available is not None:
         walk = runs[0].summary["n_random_walk"]
         by_chance = "" if walk is None else f", {walk} by random walk"

@@ -15,7 +15,7 @@ class Episodes(NamedTuple):
     """
 
     obs: Obs  # [E, T + 1, ...]; after the end of an episode its last one
-    action: Array  # [E, T] int32
+    action: Array  # [E, T] int32, of M heads [E, T, M]
     skill: Array  # [E] int32
     alive: Array | None = None  # [E, T] bool: the step was taken; None: all were
     terminated: Array | None = None  # [E, T] bool: the world ended it there; None: never
@@ -37,4 +37,4 @@ class Batch(NamedTuple):
     time: Array  # t / T in (0, 1]; 1 where the episode ended
     last: Array  # bool: the episode ended with it
     terminated: Array | None  # bool: because of where it came to, not because of the clock
-    alive: Array | None  # bool: it was taken at all
+    cut: Array | None = None  # bool: by the world's own clock, before ours: it would have gone on

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from apart._lazy import jnp
+from apart._lazy import jax, jnp
 from apart._types import Array
 
 
@@ -74,6 +74,40 @@ def td_loss(q_t: Array, action: Array, reward: Array, discount: Array, q_tp1: Ar
     ``discount`` is gamma, or 0 where the episode ended.
     """
     return jnp.square(reward + discount * q_tp1.max() - q_t[action])
+
+
+def shape(n_actions: int, n_skills: int, heads: int) -> tuple[int, ...]:
+    """Of the values of one observation: [A, K], of several heads [M, A, K]."""
+    return (n_actions, n_skills) if heads == 1 else (heads, n_actions, n_skills)
+
+
+def best(q: Array) -> Array:
+    """[n, K] the value of the best action: q [n, A, K], of heads [n, M, A, K] the mean of theirs.
+
+    Every head has its own best number: their mean is the best of all A^M combinations.
+    """
+    most = q.max(axis=-2)
+    return most if q.ndim == 3 else most.mean(axis=1)
+
+
+def sampled_gradient(
+    q: Array, action: Array, teaches: Array, target: Array, batch: Array | float
+) -> Array:
+    """Gradient, like ``q``, of the mean of `td_loss` over samples that are rows.
+
+    Args:
+        q: [n, A, K], or [n, M, A, K]: the value of an action is the mean over its M numbers.
+        action: [n], or [n, M].
+        teaches: [n, K] (or [n, 1] for all skills) 1 where a sample teaches a skill, else 0.
+        target: [n, K] or [n, 1].
+        batch: number of samples.
+    """
+    heads = 1 if q.ndim == 3 else q.shape[1]
+    each = q.reshape(q.shape[0], heads, *q.shape[-2:])  # [n, M, A, K]
+    did = jax.nn.one_hot(action.reshape(-1, heads), q.shape[-2])[..., None]
+    value = (did * each).sum(axis=2).mean(axis=1)  # [n, K]
+    error = (2.0 / (batch * heads)) * teaches * (value - target)
+    return (did * error[:, None, None]).reshape(q.shape)
 
 
 def gradient(q: Array, taught: Array, target: Array, batch: Array | float) -> Array:

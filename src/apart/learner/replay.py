@@ -66,7 +66,6 @@ def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Repl
             time=t.astype(jnp.float32) / horizon,
             last=t == horizon,
             terminated=None,
-            alive=None,
         )
 
     return Replay(init, insert, sample)
@@ -88,20 +87,21 @@ def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: in
         )
 
     def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
-        filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon
-        episode, t = jnp.divmod(draws.integer(bits, filled), horizon)
         flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), ring)
+        if flat.alive is None:
+            filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon
+            episode, t = jnp.divmod(draws.integer(bits, filled), horizon)
+            last, terminated, cut = t == horizon - 1, None, None
+        else:
+            length = flat.alive.sum(1)  # [episodes]; 0 where the ring is not filled yet
+            episode, t = _picked(length, bits)
+            last = t == length[episode] - 1
+            terminated = flat.terminated[episode, t]
+            cut = last & (t < horizon - 1) & ~terminated
 
         def at(leaves: Any, time: Array) -> Any:
             return jax.tree.map(lambda leaf: leaf[episode, time], leaves)
 
-        last = t == horizon - 1
-        terminated = alive = None
-        if flat.alive is not None:
-            alive = at(flat.alive, t)
-            last = alive & (last | ~at(flat.alive, jnp.minimum(t + 1, horizon - 1)))
-        if flat.terminated is not None:
-            terminated = at(flat.terminated, t)
         return Batch(
             obs=at(flat.obs, t),
             action=at(flat.action, t),
@@ -110,10 +110,18 @@ def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: in
             time=jnp.where(last, 1.0, (t + 1).astype(jnp.float32) / horizon),
             last=last,
             terminated=terminated,
-            alive=alive,
+            cut=cut,
         )
 
     return Replay(init, insert, sample)
+
+
+def _picked(length: Array, bits: Array) -> tuple[Array, Array]:
+    """Episode and time [B] of steps that were taken, all alike; ``length`` [n] of each episode."""
+    ends = jnp.cumsum(length)
+    nth = draws.integer(bits, ends[-1])
+    episode = jnp.searchsorted(ends, nth, side="right")
+    return episode, nth - (ends - length)[episode]
 
 
 def slots_for(capacity: int, collection: int) -> int:

@@ -35,7 +35,7 @@ from apart.worlds import known_everywhere
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
 from apart.worlds.spread import spread
-from apart.worlds.world import TableWorld, World, n_available
+from apart.worlds.world import TableWorld, World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
 _SAVE_SECONDS = 60.0  # at least, between two checkpoints
@@ -189,7 +189,7 @@ class _Training:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
         self._record_end(iteration, evaluation)
-        self.writer.skills(_skills(self.world, evaluation), self.identity)
+        self.writer.skills(_skills(self.world, evaluation), self.identity, evidence(self.world))
         self.writer.summary(self._summary(iteration, evaluation))
         return run_folder.load(self.writer.path)
 
@@ -238,6 +238,8 @@ class _Training:
 
     def _evaluate(self, state: TrainState) -> Evaluation:
         on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
+        if not self.world.places.counted:
+            on_host = on_host._replace(n_effective=0 * on_host.n_effective)
         floats = [leaf for leaf in jax.tree.leaves(on_host) if leaf.dtype.kind == "f"]
         if not all(np.isfinite(leaf).all() for leaf in floats):  # parameters may still be
             self._not_finite(int(state.iteration))
@@ -368,6 +370,7 @@ class _Training:
             "seed": c.seed,
             "n_effective": self.n_effective,
             "n_available": self.n_available,
+            "evidence": evidence(self.world),
             "n_random_walk": _random_walk(self.world, c),
             "spread": _spread(self.world, c, evaluation),
             "first_full_at": self.first_full_at,

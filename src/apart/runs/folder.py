@@ -263,9 +263,11 @@ class Writer:
             else:
                 files.truncate(self.path / name, known[name]["bytes"])
 
-    def skills(self, skills: Sequence[Mapping[str, Any]], config_sha256: str) -> None:
-        """Every skill's greedy trajectory, last state and probability there."""
-        content = {"skills": skills, "config_sha256": config_sha256}
+    def skills(
+        self, skills: Sequence[Mapping[str, Any]], config_sha256: str, evidence: str
+    ) -> None:
+        """Every skill's greedy trajectory, last state, probability there; how they are known."""
+        content = {"evidence": evidence, "skills": skills, "config_sha256": config_sha256}
         files.write_sealed(self.path / SKILLS, content, lines_of="skills")
 
     def summary(self, summary: Mapping[str, Any]) -> None:

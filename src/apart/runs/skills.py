@@ -49,7 +49,7 @@ class Acting(Protocol):
     n_actions: int
     horizon: int  # T, the steps of an episode
 
-    def act(self, skill: int, observation: Any) -> int:
+    def act(self, skill: int, observation: Any) -> Any:
         """One greedy action."""
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
@@ -92,7 +92,7 @@ class Skills(Sequence[Skill]):
         """The policies, read from the newest checkpoint when first asked for."""
         return self._opened()
 
-    def act(self, skill: int, observation: Any) -> int:
+    def act(self, skill: int, observation: Any) -> Any:
         """The greedy action of ``skill``.
 
         Args:

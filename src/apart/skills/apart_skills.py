@@ -13,10 +13,9 @@ def read(path: Path) -> dict[str, Any]:
     """The arrays of a safetensors file: a header in JSON, then bytes; there is no code in it."""
     data = path.read_bytes()
     first = 8 + int.from_bytes(data[:8], "little")
-    about = {n: a for n, a in json.loads(data[8:first]).items() if n != "__metadata__"}
-    flat = {n: data[first:][slice(*a["data_offsets"])] for n, a in about.items()}
-    parts = {n: np.frombuffer(flat[n], TYPES[a["dtype"]]) for n, a in about.items()}
-    return {n: parts[n].reshape(a["shape"]) for n, a in about.items()}
+    has = {n: a for n, a in json.loads(data[8:first]).items() if n != "__metadata__"}
+    b = {n: data[first:][slice(*a["data_offsets"])] for n, a in has.items()}
+    return {n: np.frombuffer(b[n], TYPES[a["dtype"]]).reshape(a["shape"]) for n, a in has.items()}
 
 
 def convolve(x: Any, w: Any) -> Any:
@@ -41,15 +40,18 @@ class Skills:
             if "q" in a:
                 return a["q"][state]
             x = a["images"][state] if "images" in a else np.eye(1, c["n_states"], state)
-        x = c["scale"] * x.astype(np.float32).reshape(1, *c["image"])
+        x = c["scale"] * (x.astype(np.float32).reshape(1, *c["image"]) - a.get("offset", 0))
+        x = np.clip(x * a["scale"], -10, 10) if "scale" in a else x
         for i in range(c["hidden"]):
             w, b = a[f"hidden.{i}.weight"], a[f"hidden.{i}.bias"]
             x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)
-        return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(c["n_actions"], c["n_skills"])
+        return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(
+            *c["heads"], c["n_actions"], -1
+        )
 
-    def act(self, skill: int, observation: Any) -> int:
-        """The greedy action of a skill."""
-        return int(self.values(observation)[:, skill].argmax())
+    def act(self, skill: int, observation: Any) -> Any:
+        """The greedy action of a skill; of several heads a list, the best number of each."""
+        return self.values(observation)[..., skill].argmax(-1).tolist()
 
     def rollout(self, skill: int, start: int | None = None, seed: int = 0) -> list[int]:
         """The states of one episode in a table."""

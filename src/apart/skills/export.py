@@ -79,6 +79,11 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
             found["cells"] = world.cells
         if OBSERVATIONS[observations.parse(config.observation)[0]].images:
             found["images"] = observations.sight_of(world, config.observation).images(None)
+    elif world.obs.scale:
+        image = observations.sight_of(world, config.observation).image
+        for name, given in (("offset", world.obs.offset), ("scale", world.obs.scale)):
+            numbers = np.asarray(given, np.float32)
+            found[name] = numbers.reshape(image) if len(given) > 1 else numbers
     return {name: np.asarray(array, order="C") for name, array in found.items()}
 
 
@@ -90,11 +95,12 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
     if isinstance(world, TableWorld):
         content |= {"table": True, "n_states": world.n_states, "start": int(world.start)}
     else:
-        scale = 1.0 / 255.0 if world.obs.dtype == "uint8" else 1.0
+        scale = 1.0 / 255.0 if world.obs.dtype == "uint8" and not world.obs.scale else 1.0
         content |= {"table": False, "shape": list(world.obs.shape), "dtype": world.obs.dtype}
     return content | {
         "n_skills": config.skills,
         "n_actions": world.about.n_actions,
+        "heads": [world.about.heads] * (world.about.heads > 1),
         "horizon": config.horizon,
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
@@ -148,8 +154,13 @@ skills = Skills(".")
 skills.act(0, observation)  # one action of skill 0
 ```
 
-Actions are numbers from 0 to {run.world.about.n_actions - 1}. Written by apart {__version__}.
+Actions are numbers from 0 to {run.world.about.n_actions - 1}{_heads(run)}. Written by apart {__version__}.
 """
+
+
+def _heads(run: Run) -> str:
+    heads = run.world.about.heads
+    return f", {heads} of them for an action" if heads > 1 else ""
 
 
 def _inline(text: Any) -> str:

@@ -21,7 +21,8 @@ from apart.runs.skills import Acting, Place, Reach
 from apart.skills import places
 from apart.skills.policies import LearntRun, learnt_of
 from apart.training import collect
-from apart.training.collect import Drawn, Host
+from apart.training.collect import Drawn
+from apart.training.host import Host
 from apart.training.learner import evaluated
 from apart.training.program import evaluated_start, greedy_actions, of_states
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld
@@ -123,11 +124,17 @@ class SampledPolicies:
         else:
             self._play = self._compiled(world, lambda obs: learner.values(q, obs), key)
 
-    def act(self, skill: int, observation: Any) -> int:
-        """One greedy action on an array of the world's shape."""
+    def act(self, skill: int, observation: Any) -> Any:
+        """One greedy action on an array of the world's shape: a number, of several heads a list."""
         z = numbered(skill, len(self.run.skills))
         seen = places.observed(self.world, observation)
-        return int(self._greedy(seen[None], np.array([z]))[0])
+        return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
+
+    def _choices(self, n: int) -> Any:
+        """The greedy action at every step of n episodes."""
+        heads = self.world.about.heads
+        shape = (n, self.horizon, heads) if heads > 1 else (n, self.horizon)
+        return jnp.full(shape, self.n_actions, jnp.int32)
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode."""
@@ -158,8 +165,7 @@ class SampledPolicies:
 
         def episode(key: Any, skill: Any, start: Any) -> Any:
             begun = steps if start is None else steps._replace(reset=lambda _: start)
-            choice = jnp.full((1, self.horizon), self.n_actions, jnp.int32)
-            played = collect.by_steps(begun, values, Drawn(skill[None], choice), key)
+            played = collect.by_steps(begun, values, Drawn(skill[None], self._choices(1)), key)
             return jax.tree.map(lambda leaf: leaf[0], played.place)
 
         many = jax.jit(jax.vmap(episode, (0, 0, None)))
@@ -178,10 +184,7 @@ class SampledPolicies:
                     f"{world.name}: its environments start where reset puts them; choose by seed="
                 )
             host = Host(world)
-            drawn = Drawn(
-                jnp.asarray(skills, jnp.int32),
-                jnp.full((len(skills), self.horizon), self.n_actions, jnp.int32),
-            )
+            drawn = Drawn(jnp.asarray(skills, jnp.int32), self._choices(len(skills)))
             try:
                 made = host.by_host(
                     lambda obs, skill, _: self._greedy(obs, skill),

@@ -6,7 +6,7 @@ values give equal episodes whichever way they are collected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -15,19 +15,19 @@ import jax.numpy as jnp
 import numpy as np
 
 from apart._errors import UserError
-from apart._types import Array, IntArray, Key, Obs
+from apart._types import Array, Key, Obs
 from apart.learner import draws
 from apart.learner.episodes import Episodes
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld
+from apart.worlds.world import JaxWorld, TableWorld
 
-Values = Callable[[Obs | None], Array]  # observations [n, ...] or None for all -> [n, A, K]
+Values = Callable[[Obs | None], Array]  # observations [n, ...] or None for all -> [n, A, K], ...
 
 
 class Drawn(NamedTuple):
     """All chance of the agent in E episodes."""
 
     skill: Array  # [E]
-    choice: Array  # [E, T] a random action, or A for the greedy one
+    choice: Array  # [E, T] or, with M heads, [E, T, M]: a random action, or A for the greedy one
 
 
 def draw(
@@ -38,26 +38,54 @@ def draw(
     epsilon: Array,
     key: Key,
     one_skill: bool = False,
+    heads: int = 1,
 ) -> Drawn:
     """From random words per episode: [0] the skill, then T to explore or not, T actions.
 
-    With ``one_skill`` all episodes have that of the first.
+    With ``one_skill`` all episodes have that of the first. An action of several ``heads`` is random
+    in all of them or in none.
     """
-    bits = jax.random.bits(key, (n_episodes, 1 + 2 * horizon), jnp.uint32)
+    bits = jax.random.bits(key, (n_episodes, 1 + (1 + heads) * horizon), jnp.uint32)
     if one_skill:
         bits = bits.at[:, 0].set(bits[0, 0])
     explores = draws.uniform(bits[:, 1 : 1 + horizon]) < epsilon
     random_action = draws.integer(bits[:, 1 + horizon :], n_actions)
+    if heads > 1:
+        explores = explores[:, :, None]
+        random_action = random_action.reshape(n_episodes, horizon, heads)
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
+def actions(values: Array, skill: Array, choice: Array) -> Array:
+    """The actions that ``choice`` [n] or [n, M] stands for: itself, or the skill's greedy one.
+
+    Args:
+        values: [n, A, K], or [n, M, A, K] of M heads, each of which takes its own best.
+        skill: [n].
+        choice: an action, or A for the greedy one.
+    """
+    return jnp.where(choice == values.shape[-2], greedy(values, skill), choice)
+
+
+def greedy(values: Array, skill: Array) -> Array:
+    """[n] or [n, M] int32 the best action of each skill [n]; arguments as in `actions`."""
+    own = values[jnp.arange(skill.shape[0]), ..., skill]
+    return jnp.argmax(own, axis=-1).astype(jnp.int32)
+
+
 def every_skill(
-    n_skills: int, horizon: int, n_actions: int, epsilon: Array | None, key: Key
+    n_skills: int,
+    horizon: int,
+    n_actions: int,
+    epsilon: Array | None,
+    key: Key,
+    heads: int = 1,
 ) -> Drawn:
     """An episode of every skill, in order; greedy without ``epsilon``."""
-    choice = jnp.full((n_skills, horizon), n_actions, jnp.int32)
+    shape = (n_skills, horizon, heads) if heads > 1 else (n_skills, horizon)
+    choice = jnp.full(shape, n_actions, jnp.int32)
     if epsilon is not None:
-        choice = draw(n_skills, horizon, n_skills, n_actions, epsilon, key).choice
+        choice = draw(n_skills, horizon, n_skills, n_actions, epsilon, key, heads=heads).choice
     return Drawn(jnp.arange(n_skills), choice)
 
 
@@ -197,7 +225,7 @@ def by_steps(
     That is done once in ``hold`` steps. With ``one_start`` all episodes start in the same state:
     what differs then is what skills do.
     """
-    n_episodes, decisions = drawn.choice.shape
+    n_episodes, decisions = drawn.choice.shape[:2]
     episode = jnp.arange(n_episodes)
     key_reset, key_steps = jax.random.split(jax.random.fold_in(key, 2))
     resets = jax.random.split(key_reset, n_episodes)
@@ -221,9 +249,7 @@ def by_steps(
     def decide(carry: Any, drawn_t: tuple[Array, Array]) -> tuple[Any, Any]:
         state, taken = carry
         choice, key_t = drawn_t
-        q = values(observe(state))
-        greedy = jnp.argmax(q[episode, :, drawn.skill], axis=1)
-        action = jnp.where(choice == q.shape[1], greedy, choice)
+        action = actions(values(observe(state)), drawn.skill, choice)
         if hold == 1:
             after, (passed, ended) = step(carry, action, key_t)
         else:
@@ -233,7 +259,7 @@ def by_steps(
         return after, (observe(after[0]), passed, action, taken, ended)
 
     alive = jnp.ones(n_episodes, bool)
-    scanned = (drawn.choice.T, jax.random.split(key_steps, decisions))
+    scanned = (drawn.choice.swapaxes(0, 1), jax.random.split(key_steps, decisions))
     _, (obs, passed, action, taken, ended) = jax.lax.scan(decide, (first, alive), scanned)
 
     def whole(at_first: Any, later: Any) -> Any:
@@ -247,7 +273,7 @@ def by_steps(
     place, position = whole(locate(first), passed)
     return Episodes(
         obs=whole(observe(first), obs),
-        action=action.T,
+        action=action.swapaxes(0, 1),
         skill=drawn.skill,
         alive=None if ended is None else taken.T,
         terminated=None if ended is None else ended.T,
@@ -263,92 +289,3 @@ def _where(condition: Array, one: Any, other: Any) -> Any:
         return jnp.where(condition.reshape(-1, *[1] * (a.ndim - 1)), a, b)
 
     return jax.tree.map(pick, one, other)
-
-
-Act = Callable[[Any, Array, Array], Array]  # (observations, skills, choices) [E] -> actions
-
-
-class Host:
-    """Environments that live in Python; made when first needed, kept until closed."""
-
-    def __init__(self, world: HostWorld) -> None:
-        self.world = world
-        self._made: dict[int, Any] = {}
-
-    def close(self) -> None:
-        """End all environments; they are made anew when needed again."""
-        for environments in self._made.values():
-            environments.close()
-        self._made.clear()
-
-    def by_host(self, act: Act, drawn: Drawn, seeds: list[int], hold: int = 1) -> Episodes:
-        """Episodes, all environments side by side; environment e is reset with ``seeds[e]``.
-
-        A decision is held for ``hold`` steps, or until the episode ends. Nothing that an
-        environment remembers outlives a call: it begins with a seeded reset.
-        """
-        choice = np.asarray(drawn.choice).repeat(hold, axis=1)
-        n, steps = choice.shape
-        if n not in self._made:
-            self._made[n] = self._vector(n)
-        environments = self._made[n]
-        obs, info = environments.reset(seed=seeds)
-        seen, places = [self._checked(obs, n)], [self._places(obs, info)]
-        actions, taken, ended = [], [], []
-        alive = np.ones(n, bool)
-        for t in range(steps):
-            if t % hold == 0:
-                action = np.asarray(act(seen[-1], drawn.skill, jnp.asarray(choice[:, t])))
-            obs, _, terminated, truncated, info = environments.step(action)
-            taken.append(alive)
-            ended.append(alive & np.asarray(terminated))
-            actions.append(action)
-            # After its end an episode stays where it ended, whatever the environment does then.
-            still = alive.reshape(-1, *[1] * (seen[-1].ndim - 1))
-            seen.append(np.where(still, self._checked(obs, n), seen[-1]))
-            places.append(np.where(alive, self._places(obs, info), places[-1]))
-            alive = alive & ~(np.asarray(terminated) | np.asarray(truncated))
-        return Episodes(
-            obs=jnp.asarray(np.stack(seen[::hold], 1)),
-            action=jnp.asarray(np.stack(actions[::hold], 1), jnp.int32),
-            skill=drawn.skill,
-            alive=jnp.asarray(np.stack(taken[::hold], 1)),
-            terminated=jnp.asarray(np.stack(ended, 1).reshape(n, -1, hold).any(axis=2)),
-            place=jnp.asarray(np.stack(places, 1)),
-        )
-
-    def _vector(self, n: int) -> Any:
-        """N environments; `UserError` where they are not what the world says."""
-        made, name = self.world.make(n), self.world.name
-        if getattr(made, "num_envs", None) != n:
-            raise UserError(f"{name}: make({n}) must give a Gymnasium vector environment of {n}")
-        mode = getattr(made.metadata.get("autoreset_mode"), "name", "NEXT_STEP")
-        if mode != "NEXT_STEP":
-            raise UserError(f"{name}: make its vector environment with AutoresetMode.NEXT_STEP")
-        actions = getattr(made.single_action_space, "n", None)
-        if actions != self.world.about.n_actions:
-            raise UserError(
-                f"{name}: About says {self.world.about.n_actions} actions, the environment has "
-                f"{actions or made.single_action_space}"
-            )
-        return made
-
-    def _checked(self, obs: Any, n: int) -> Any:
-        found = np.asarray(obs)
-        spec = self.world.obs
-        if found.shape != (n, *spec.shape):
-            raise UserError(
-                f"{self.world.name}: an observation of shape {found.shape[1:]}, not {spec.shape}"
-            )
-        if found.dtype.kind == "f" and not np.isfinite(found).all():
-            raise UserError(f"{self.world.name}: an observation that is not finite")
-        return found.astype(spec.dtype)
-
-    def _places(self, obs: Any, info: Mapping[str, Any]) -> IntArray:
-        places = np.asarray(self.world.place(obs, info))
-        if places.shape != (len(obs),) or places.dtype.kind not in "iu":
-            raise UserError(
-                f"{self.world.name}: place must give a whole number for each of {len(obs)} "
-                f"observations, not {places.dtype} {places.shape}"
-            )
-        return places.astype(np.int32)

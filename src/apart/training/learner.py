@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, Key, Obs, Sight
-from apart.learner import adam, approximators, counts, draws
+from apart.learner import adam, approximators, counts, draws, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.approximators import NETWORKS, Approximator, Form, Params, Shape
 from apart.learner.counts import Counts
@@ -35,7 +35,8 @@ class Learner(NamedTuple):
 
     init: Callable[[Key, Key, Hyper], Learnt]  # (key of the logits, key of Q, numbers)
     values: Callable[[Params, Obs | None], Array]
-    # (parameters of Q, observations [n, ...] or None for all states) -> [n, A, K]
+    # (parameters of Q, observations [n, ...] or None for all states) -> [n, A, K], of several
+    # heads [n, M, A, K]
     learn: Callable[[Learnt, Episodes, Hyper, Key, Array], Learnt]
     # (what is known, new episodes, numbers, key, rounds made with this one)
     judge: Callable[[Learnt, Obs | None, Hyper], tuple[Array, Array]]
@@ -54,9 +55,10 @@ class Pieces(NamedTuple):
     rule: QRule
     logits: Approximator
     q: Approximator
+    heads: int = 1
 
 
-def pieces(config: Config, n_actions: int, sight: Sight) -> Pieces:
+def pieces(config: Config, n_actions: int, sight: Sight, heads: int = 1) -> Pieces:
     """What ``config`` names, for observations that are seen as ``sight`` says."""
     of_q, of_logits = approximators.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
@@ -78,7 +80,8 @@ def pieces(config: Config, n_actions: int, sight: Sight) -> Pieces:
         CONTEXTS[config.context],
         Q_RULES[config.q_rule],
         logits=built(of_logits, shape),
-        q=built(of_q, (n_actions, config.skills)),
+        q=built(of_q, q_learning.shape(n_actions, config.skills, heads)),
+        heads=heads,
     )
 
 
@@ -86,9 +89,8 @@ class Sampled(NamedTuple):
     """A batch, and what decides of its rewards and targets."""
 
     batch: Batch
-    weight: Array  # [B] on the reward: time weight, or 0 and 1 by dropout; 0 for steps not taken
+    weight: Array  # [B] on the reward: time weight, or 0 and 1 by dropout
     proceeds: Array  # [B] 1 where Q of the next state counts, else 0
-    taken: Array  # [B] 1 for steps that were taken, else 0
 
 
 def draw(
@@ -101,13 +103,11 @@ def draw(
         p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]), hyper.keep
     )
     proceeds = jnp.where(p.config.bootstrap_last | ~batch.last, 1.0, 0.0)
+    if batch.cut is not None:
+        proceeds = jnp.where(batch.cut, 1.0, proceeds)
     if batch.terminated is not None:
         proceeds = jnp.where(batch.terminated, 0.0, proceeds)
-    taken = jnp.ones_like(weight)
-    if batch.alive is not None:
-        taken = batch.alive.astype(weight.dtype)
-        weight, proceeds = taken * weight, taken * proceeds
-    return Sampled(batch, weight, proceeds, taken)
+    return Sampled(batch, weight, proceeds)
 
 
 def seen(p: Pieces, batch: Batch) -> Obs:
@@ -168,7 +168,8 @@ def discriminator_step(
 
 def teaching(p: Pieces, sampled: Sampled) -> Array:
     """[B] 1 for samples that the discriminator learns from, else 0."""
-    return sampled.taken * sampled.batch.last if p.context.only_last else sampled.taken
+    ones = jnp.ones_like(sampled.weight)
+    return ones * sampled.batch.last if p.context.only_last else ones
 
 
 def after(first: Params, number: Array) -> Array:

@@ -25,8 +25,9 @@ from apart.learner.approximators import NETWORKS, Params
 from apart.learner.episodes import Episodes
 from apart.learner.q_learning import Q_RULES
 from apart.training import collect
-from apart.training.collect import Drawn, Dynamics, Host
+from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
+from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
@@ -94,7 +95,7 @@ def lists_states(world: TableWorld, config: Config) -> bool:
 def learner_over(world: World, config: Config, states: bool) -> Learner:
     """A learner over all states of a table, or over the samples of a batch."""
     c, n_episodes = config, config.episodes_per_update
-    p = pieces(c, world.about.n_actions, sight_of(world, c.observation))
+    p = pieces(c, world.about.n_actions, sight_of(world, c.observation), world.about.heads)
     slots = replay.slots_for(c.buffer, c.transitions)
     if not isinstance(world, TableWorld):
         kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions)
@@ -106,18 +107,19 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
     """What one collection looks like: shapes and types."""
-    n, decisions = config.episodes_per_update, config.decisions
+    n, decisions, heads = config.episodes_per_update, config.decisions, world.about.heads
+    several = (heads,) if heads > 1 else ()
+    action = jnp.zeros((n, decisions, *several), jnp.int32)
     if isinstance(world, JaxWorld):
-        drawn = Drawn(jnp.zeros(n, jnp.int32), jnp.zeros((n, decisions), jnp.int32))
-        zeros = jnp.zeros((n, world.about.n_actions, config.skills))
+        drawn = Drawn(jnp.zeros(n, jnp.int32), action)
+        zeros = jnp.zeros((n, *several, world.about.n_actions, config.skills))
         return collect.by_steps(collect.steps_of(world), lambda _: zeros, drawn, jax.random.key(0))
-    never = jnp.zeros((n, decisions), bool)
     return Episodes(
         obs=jnp.zeros((n, decisions + 1, *world.obs.shape), world.obs.dtype),
-        action=jnp.zeros((n, decisions), jnp.int32),
+        action=action,
         skill=jnp.zeros(n, jnp.int32),
-        alive=never,
-        terminated=never,
+        alive=jnp.ones((n, decisions), bool),
+        terminated=jnp.zeros((n, decisions), bool),
     )
 
 
@@ -151,7 +153,9 @@ class Round(NamedTuple):
     drawn: Drawn
 
 
-def round_of(config: Config, n_actions: int, state: TrainState, hyper: Hyper) -> Round:
+def round_of(
+    config: Config, n_actions: int, state: TrainState, hyper: Hyper, heads: int = 1
+) -> Round:
     """The next round of ``state``: a function of its key and its number alone."""
     c = config
     key_collect, key_learn = jax.random.split(jax.random.fold_in(state.key, state.iteration))
@@ -163,7 +167,7 @@ def round_of(config: Config, n_actions: int, state: TrainState, hyper: Hyper) ->
             fading=hyper.fading * left,
         )
     n, t = c.episodes_per_update, c.decisions
-    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill)
+    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill, heads)
     return Round(key_collect, key_learn, hyper, drawn)
 
 
@@ -200,7 +204,7 @@ def iterate_with(
     episodes_of = collector(world, config, learner)
 
     def iterate(state: TrainState, hyper: Hyper) -> TrainState:
-        made = round_of(config, world.about.n_actions, state, hyper)
+        made = round_of(config, world.about.n_actions, state, hyper, world.about.heads)
         episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
         return learnt_from(learner, state, made, episodes)
 
@@ -242,8 +246,10 @@ def _evaluate(
 ) -> Evaluation:
     key = jax.random.fold_in(state.key, -1 - state.iteration)
     epsilon = _evaluation_epsilon(config, hyper)
-    n_actions = world.about.n_actions
-    drawn = collect.every_skill(config.skills, config.decisions, n_actions, epsilon, key)
+    about = world.about
+    drawn = collect.every_skill(
+        config.skills, config.decisions, about.n_actions, epsilon, key, about.heads
+    )
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
         episodes = collect.by_steps(
@@ -279,9 +285,11 @@ def in_pieces(read: Callable[[Obs | None], Any], n_states: int, size: int | None
 
 
 def greedy_actions(learner: Learner, q: Params, obs: Obs, skill: Array) -> Array:
-    """[n] int32 the action of each of the skills [n] in its own observation [n, ...]."""
-    values = learner.values(q, obs)
-    return jnp.argmax(values[jnp.arange(skill.shape[0]), :, skill], axis=1).astype(jnp.int32)
+    """[n] int32 the action of each of the skills [n] in its own observation [n, ...].
+
+    Of several heads [n, M].
+    """
+    return collect.greedy(learner.values(q, obs), skill)
 
 
 def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
@@ -291,14 +299,14 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     goes on exactly where it stopped although no environment is saved.
     """
     host = Host(world)
-    n_actions = world.about.n_actions
+    n_actions, heads = world.about.n_actions, world.about.heads
     tried: list[bool] = []  # whether the environments repeat themselves
 
     @jax.jit
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
-        return jnp.where(choice == n_actions, greedy_actions(learner, q, obs, skill), choice)
+        return collect.actions(learner.values(q, obs), skill, choice)
 
-    begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper))
+    begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper, heads))
 
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
         return learnt_from(learner, state, made, episodes)
@@ -309,6 +317,8 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
         return host.by_host(lambda *seen: act(q, *seen), drawn, seeds, config.hold)
 
     def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
+        if n == 0:  # compiles: a round of nothing, on a copy
+            learn(jax.tree.map(jnp.copy, state), begin(state, hyper), _example(world, config))
         for _ in range(int(n)):
             made = begin(state, hyper)
             seeds = _seeds(state.key, int(state.iteration), config.episodes_per_update)
@@ -332,7 +342,8 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         key = jax.random.fold_in(state.key, -1 - state.iteration)
         drawn = collect.every_skill(
-            config.skills, config.decisions, n_actions, _evaluation_epsilon(config, hyper), key
+            *(config.skills, config.decisions, n_actions),
+            *(_evaluation_epsilon(config, hyper), key, heads),
         )
         q, side = evaluated(state.learnt), max(config.episodes_per_update, 8)
         played = []

@@ -38,20 +38,18 @@ def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
     batch = drawn.batch
     each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
     q, pull = p.q.read(learnt.q.params, batch.obs)
-    value = p.q.read(common.target_params(learnt), batch.next_obs)[0].max(axis=1)  # [B, K]
+    value = q_learning.best(p.q.read(common.target_params(learnt), batch.next_obs)[0])  # [B, K]
     logits = common.logits_of(p, learnt, common.seen(p, batch))
-    did = jax.nn.one_hot(batch.action, p.n_actions) * drawn.taken[:, None]  # [B, A]
     if p.rule.shares:
         reward = drawn.weight[:, None] * common.rewards(p, logits, hyper)
         target = reward + hyper.discount * drawn.proceeds[:, None] * value
-        taught = did[:, :, None]
+        teaches = jnp.ones((1, 1))
     else:
         reward = drawn.weight * common.rewards_of(p, logits, each, batch.skill, hyper)
         own = value[each, batch.skill]
         target = (reward + hyper.discount * drawn.proceeds * own)[:, None]
-        taught = did[:, :, None] * jax.nn.one_hot(batch.skill, p.config.skills)[:, None]
-    size = jnp.maximum(drawn.taken.sum(), 1.0)
-    gradient = q_learning.gradient(q, taught, taught * target[:, None], size)
+        teaches = jax.nn.one_hot(batch.skill, p.config.skills)
+    gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, p.config.batch)
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
 
 

@@ -140,7 +140,7 @@ def _for_own_skill(
     shape = (t.n_states, p.n_actions, p.config.skills)
     cell = (batch.obs * p.n_actions + batch.action) * p.config.skills + batch.skill
     size = jnp.float32(p.config.batch)
-    return _histogram(cell, drawn.taken, shape), _histogram(cell, goal, shape), size
+    return _histogram(cell, jnp.ones_like(drawn.weight), shape), _histogram(cell, goal, shape), size
 
 
 def _for_all_skills(
@@ -155,7 +155,7 @@ def _for_all_skills(
     else:
         assert drawn is not None
         cell = drawn.batch.obs * n_actions + drawn.batch.action
-        sums = (drawn.taken, drawn.weight, drawn.proceeds)
+        sums = (jnp.ones_like(drawn.weight), drawn.weight, drawn.proceeds)
         taught, weight, proceeds = (_histogram(cell, x, (n_states * n_actions,)) for x in sums)
         size = jnp.float32(p.config.batch)
     shape = (n_states, n_actions, n_successors, 1)
@@ -177,7 +177,7 @@ def _rows_step(t: Table, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted
     if not p.rule.adam:
         return Fitted(q_learning.rows_step(q, cell, target, hyper.learning_rate), None)
     n_cells = t.n_states * p.n_actions
-    taught = _histogram(cell, drawn.taken, (n_cells,)).reshape(*q.shape[:2], 1)
+    taught = _histogram(cell, jnp.ones_like(drawn.weight), (n_cells,)).reshape(*q.shape[:2], 1)
     summed = jnp.zeros((n_cells, p.config.skills)).at[cell].add(target).reshape(q.shape)
     gradient = q_learning.gradient(q, taught, summed, jnp.float32(p.config.batch))
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)

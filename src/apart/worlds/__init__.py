@@ -2,7 +2,8 @@
 
 A world is built from what the user says (`load`) or from the spec that a run stored
 (`from_spec`). ``spec["kind"]`` names the builder; to add a kind, `register` its builder. What the
-user says is a map unless it begins with the word of a loader and a colon (``table:gym:ID``).
+user says is a map unless it begins with the word of a loader and a colon (``table:gym:ID``,
+``gym:ID``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, mazes, tables
+from apart.worlds import environments, grid, hosts, mazes, tables
 from apart.worlds.world import Spec, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
@@ -21,8 +22,13 @@ _BUILDERS: dict[str, Builder] = {
     grid.KIND: grid.from_spec,
     tables.KIND: tables.from_spec,
     mazes.KIND: mazes.from_spec,
+    hosts.KIND: hosts.from_spec,
 }
-_LOADERS: Mapping[str, Loader] = {tables.KIND: environments.load, mazes.KIND: mazes.load}
+_LOADERS: Mapping[str, Loader] = {
+    tables.KIND: environments.load,
+    mazes.KIND: mazes.load,
+    hosts.KIND: hosts.load,
+}
 _EVERYWHERE = frozenset(_BUILDERS)
 _PLUGGED: set[str] = set()
 
@@ -68,7 +74,7 @@ def from_spec(spec: Spec, horizon: int) -> World:
 
 
 def load(world: str | World, slip: float = 0.0) -> World:
-    """The world of a name, a path, ``maze:NAME`` or ``table:gym:ID``; a world is taken as it is."""
+    """The world of a name, a path, ``maze:NAME``, ``gym:ID`` or ``table:gym:ID``, or a world."""
     if not isinstance(world, str):
         if slip:
             raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import random
+import signal
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
+from types import FrameType
+from typing import Any
 
 import numpy as np
 
@@ -33,21 +38,99 @@ def in_a_line(error: BaseException) -> str:
     said = said if len(said) < 300 else f"{said[:300]} ..."
     no_screen = any(word in said.lower() for word in ("display", "video device", "opengl", "glx"))
     return f"{type(error).__name__}: {said}" + (
-        " (it wants a display; a search has none, so choose arguments without one)" * no_screen
+        " (it wants a display; there is none here, so choose arguments without one)" * no_screen
     )
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """What environments print, warn of and draw from the process's generators is not ours."""
+def undisturbed(seed: int | None = None) -> Iterator[None]:
+    """What environments print, warn of and draw from the process's generators is not ours.
+
+    With ``seed`` those generators begin with it, so that who draws from them repeats itself.
+    """
     numpys, pythons = snapshots.global_state(), random.getstate()
     try:
+        if seed is not None:
+            np.random.seed(seed)  # noqa: NPY002
+            random.seed(seed)
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         np.random.set_state(numpys)  # noqa: NPY002
         random.setstate(pythons)
+
+
+class _Late(BaseException):
+    """Raised inside code that does not come back; no ``except Exception`` there stops it."""
+
+
+class Watch:
+    """Ends code of others that does not come back, in the main thread.
+
+    `on` starts the clock, `off` stops it. Code that Python can interrupt ends as `UserError`; where
+    it cannot (a loop in C), the process ends with the same line.
+    """
+
+    def __init__(self, name: str, seconds: float) -> None:
+        self._name, self._seconds = name, seconds
+        self._what, self._until = "", 0.0
+        self._before: Any = None
+        self._watches = False
+        self._guard: threading.Thread | None = None
+
+    def __enter__(self) -> Watch:
+        self._watches = threading.current_thread() is threading.main_thread()
+        if self._watches:
+            self._before = signal.signal(signal.SIGALRM, self._late)
+            if self._guard is None:
+                self._guard = threading.Thread(target=self._wait, daemon=True)
+                self._guard.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if self._watches:
+            self.off()
+            self._watches = False
+            signal.signal(signal.SIGALRM, self._before)
+        if kind is _Late:
+            raise UserError(self._words()) from None
+
+    def on(self, what: str) -> None:
+        """From now on it has so many seconds for ``what``."""
+        if self._watches:
+            self._what, self._until = what, time.monotonic() + self._seconds
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, 1.0)
+
+    def off(self) -> None:
+        """It came back."""
+        if self._watches:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            self._until = 0.0
+
+    def _late(self, number: int, frame: FrameType | None) -> None:
+        if self._until:
+            raise _Late
+
+    def _words(self) -> str:
+        return (
+            f"{self._name}: {self._what} has not come back after {self._seconds:g} seconds "
+            "(timeout=N gives it longer)"
+        )
+
+    def close(self) -> None:
+        """Watch no more."""
+        self._guard = None
+
+    def _wait(self) -> None:
+        """Where the signal is never looked at."""
+        grace = min(self._seconds, 10.0)
+        while self._guard is threading.current_thread():
+            time.sleep(0.25)
+            if self._until and time.monotonic() > self._until + grace:
+                line = f"apart: {self._words()}; go on with 'apart resume' on its run folder\n"
+                os.write(2, line.encode())
+                os._exit(2)
 
 
 class Line:

@@ -76,17 +76,29 @@ def _numbers(n_states: int, states: Obs | None) -> Array:
 
 
 def _arrays(world: JaxWorld | HostWorld, _: int) -> Sight:
-    """Observations that are arrays already; bytes count from 0 to 1."""
-    shape = world.obs.shape
+    """Observations that are arrays already; bytes count from 0 to 1, unless the world says how."""
+    shape, known = world.obs.shape, world.obs
     image: Image = (shape[0], shape[1], shape[2]) if len(shape) == 3 else (1, 1, math.prod(shape))
-    scale = 1.0 / 255.0 if world.obs.dtype == "uint8" else 1.0
+    scale = 1.0 / 255.0 if known.dtype == "uint8" else 1.0
 
     def images(obs: Obs | None) -> Array:
         assert obs is not None  # nobody can list all of them
-        seen: Array = scale * obs.reshape(-1, *image).astype(jnp.float32)
-        return seen
+        seen: Array = obs.reshape(-1, *image).astype(jnp.float32)
+        if not known.scale:
+            return scale * seen
+        offset, times = (_per_number(numbers, image) for numbers in (known.offset, known.scale))
+        return jnp.clip((seen - offset) * times, -_FAR, _FAR)
 
     return Sight(None, image, images, _product(images))
+
+
+_FAR: Final = 10.0  # a number further from its mean, in its own unit, is seen as so far
+
+
+def _per_number(numbers: tuple[float, ...], image: Image) -> Array:
+    """One for all, or one each."""
+    given = jnp.asarray(numbers, jnp.float32)
+    return given.reshape(image) if len(numbers) > 1 else given
 
 
 def _product(images: Callable[[Obs | None], Array]) -> Callable[[Obs | None, Array], Array]:

@@ -21,6 +21,7 @@ import numpy as np
 from apart._errors import UserError
 from apart.worlds import snapshots, tables
 from apart.worlds.guards import Line, saying, undisturbed
+from apart.worlds.registered import limit_of
 from apart.worlds.world import TableWorld
 
 MAX_STATES: Final = 20_000
@@ -86,7 +87,7 @@ def table_of(
     """
     id_ = getattr(getattr(env, "spec", None), "id", None)
     name = name or id_ or type(env.unwrapped).__name__
-    horizon = horizon or _limit(env)
+    horizon = horizon or limit_of(env)
     with undisturbed(), Line(name) as line:
         actions = _actions(env, name)
         locate = _located(cell)
@@ -380,17 +381,6 @@ def _actions(env: Any, name: str) -> list[int]:
     if not isinstance(space, Discrete):
         raise UserError(f"{name}: its actions are {space}; a table needs Discrete ones")
     return [int(space.start) + action for action in range(int(space.n))]
-
-
-def _limit(env: Any) -> int | None:
-    """The number of steps after which the environment cuts episodes off."""
-    for limit in (
-        getattr(getattr(env, "spec", None), "max_episode_steps", None),
-        getattr(env.unwrapped, "max_steps", None),
-    ):
-        if isinstance(limit, int) and 1 <= limit <= 100_000:
-            return limit
-    return None
 
 
 # Where the agent is: unwrapped environment -> row and column. The first that is there answers.

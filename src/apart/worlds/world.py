@@ -32,12 +32,15 @@ class About(NamedTuple):
             is part of the run's identity. ``spec["kind"]`` says who builds it.
         horizon: the default number of steps of an episode, T.
         n_actions: A; actions are 0 .. A - 1.
+        heads: M. An action is one such number, or M of them where M > 1; Q is then the mean of M
+            values, one for each number (DecQN, Seyde et al. 2023).
     """
 
     name: str
     spec: Spec
     horizon: int
     n_actions: int
+    heads: int = 1
 
 
 def _as_it_is(places: IntArray) -> list[Any]:
@@ -68,6 +71,7 @@ class Places(NamedTuple):
         backdrop: lines of a map that pictures draw behind trajectories; empty without one.
         noun: what people call one of them.
         plane: where positions lie, in worlds that have them.
+        counted: whether last states are told apart at all; without, nothing is counted.
     """
 
     n: int | None
@@ -75,6 +79,7 @@ class Places(NamedTuple):
     backdrop: tuple[str, ...] = ()
     noun: str = "cell"
     plane: Plane | None = None
+    counted: bool = True
 
 
 class _World:
@@ -94,10 +99,20 @@ class _World:
 
 
 class ObsSpec(NamedTuple):
-    """Shape and type of one observation that is an array: a vector, or an image [H, W, C]."""
+    """One observation that is an array: a vector, or an image [H, W, C].
+
+    Attributes:
+        shape: of it.
+        dtype: as it is kept.
+        offset: what networks see is (it - offset) * scale, per number; empty: it as it is, bytes
+            from 0 to 1.
+        scale: per number, or one for all.
+    """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
+    offset: tuple[float, ...] = ()
+    scale: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,8 +215,10 @@ class HostWorld(_World):
         about: name, spec, horizon, number of actions.
         places: what last states are told apart by.
         obs: shape and type of one observation.
-        make: n -> a `gymnasium.vector.VectorEnv` of n environments with discrete actions.
+        make: n -> a `gymnasium.vector.VectorEnv` of n environments with Discrete actions (or, with
+            several heads, MultiDiscrete ones).
         place: (observations [n, ...], infos) -> [n] the numbers of their places.
+        timeout: seconds after which an environment that does not come back is given up.
     """
 
     about: About
@@ -209,9 +226,21 @@ class HostWorld(_World):
     obs: ObsSpec
     make: Callable[[int], Any]
     place: Callable[[Any, Mapping[str, Any]], IntArray]
+    timeout: float = 60.0
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
+
+
+def evidence(world: World) -> str:
+    """What ``n_effective`` is there: how the last places of skills are known."""
+    if not world.places.counted:
+        return (
+            "not at all, as the world has no places (gym:ID:places=module:function gives it some)"
+        )
+    if not isinstance(world, TableWorld):
+        return "sampled, one episode of each skill"
+    return "exact" if world.deterministic else "exact expectation"
 
 
 def n_available(world: World, horizon: int) -> int | None:

@@ -1,0 +1,201 @@
+"""Gymnasium environments as they are: ``gym:ID`` or ``gym:ID:key=value,key=value``. No JAX.
+
+What was found out about an environment, its spaces, its places and how large its observations are,
+is the spec: a run needs Gymnasium to train and to go on, not to be read and drawn.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from apart._errors import UserError
+from apart._types import FloatArray
+from apart.worlds import guards, places, registered, spaces
+from apart.worlds.registered import MAX_SEED, Option
+from apart.worlds.spaces import Acts, Seen
+from apart.worlds.world import About, HostWorld, ObsSpec, Spec
+
+KIND: Final = "gym"
+SYNTAX: Final = "gym:ID[:key=value,...]"
+SUMMARY: Final = "a Gymnasium environment as it is (classic control, MuJoCo, Atari, your own)"
+_HORIZON: Final = 200  # where neither the user nor the environment says
+_SAMPLE, _SAMPLE_SECONDS = 400, 10.0  # steps of random play that show how large observations are
+_OPTIONS: Final[Mapping[str, Option]] = {
+    "seed": Option(int, 0, MAX_SEED),
+    "bins": Option(int, 2, 100),
+    "see": Option(str, 0, 0),
+    "places": Option(str, 0, 0),
+    "wrap": Option(str, 0, 0),
+    "timeout": Option(float, 0.1, 1e6),
+}
+_BINS: Final = 3
+NOWHERE: Final = "none"  # places=none
+
+
+def load(text: str, slip: float = 0.0) -> HostWorld:
+    """The world that ``text``, the words after ``gym:``, names.
+
+    ``seed``, ``bins``, ``see``, ``places``, ``wrap`` and ``timeout`` are ours, all other arguments
+    are for ``gymnasium.make``.
+    """
+    if slip:
+        raise UserError(f"--slip: for maps; {text} has the chances that it has")
+    id_, arguments = registered.parsed(text, SYNTAX)
+    name = registered.named(id_, arguments)
+    options = registered.taken(id_, arguments, _OPTIONS)
+    seed = options.get("seed", 0)
+    with (
+        guards.undisturbed(seed),
+        guards.Watch(name, options.get("timeout", HostWorld.timeout)) as watch,
+    ):
+        watch.on("gymnasium.make")
+        make, limit = registered.maker(id_, f"gym:{id_}")
+        env = _wrapped(make(arguments), options.get("wrap"))
+        limit = arguments.get("max_episode_steps", limit) or registered.limit_of(env)
+        try:
+            watch.on("reset")
+            found = _found(id_, env, name, options, watch)
+        finally:
+            with guards.saying(name, "close"):
+                env.close()
+    spec: dict[str, Any] = {
+        "kind": KIND,
+        "name": name,
+        "id": id_,
+        "arguments": arguments,
+        **{key: value for key, value in options.items() if key != "places"},
+        **found,
+    }
+    return from_spec(spec, limit or _HORIZON)
+
+
+def _wrapped(env: Any, wrappers: str | None) -> Any:
+    """In ``module:Class`` one after the other, with + between them."""
+    for path in wrappers.split("+") if wrappers else ():
+        with guards.saying(path, "wrapping"):
+            env = registered.imported(path, "wrap")(env)
+    return env
+
+
+def _found(
+    id_: str, env: Any, name: str, options: Mapping[str, Any], watch: guards.Watch
+) -> dict[str, Any]:
+    """What is to be known of the environment: observations, actions, places."""
+    fixed = options.get("seed")
+
+    def reset(nth: int) -> Any:
+        with guards.saying(name, "reset"):
+            return env.reset(seed=nth if fixed is None else fixed)[0]
+
+    seen = spaces.seen_of(env.observation_space, name, options.get("see"))
+    acts = spaces.acts_of(env.action_space, name, options.get("bins", _BINS))
+    reset(0)
+    where: Any = options.get("places")
+    if where is None:
+        with guards.saying(name, "looking for places"):
+            where = places.found(id_, env, reset)
+    elif where == NOWHERE:
+        where = None
+    else:
+        places.locator(where)
+    sample = _played(env, name, seen, acts, reset, watch)
+    offset, scale = spaces.standard(seen, sample)
+    return {
+        "observation": {
+            "shape": list(seen.shape),
+            "dtype": seen.dtype,
+            "offset": offset,
+            "scale": scale,
+            "dropped": list(seen.dropped),
+        },
+        "actions": {**acts._asdict(), "values": [*acts.values]},
+        "places": where,
+    }
+
+
+def _played(
+    env: Any,
+    name: str,
+    seen: Seen,
+    acts: Acts,
+    reset: Callable[[int], Any],
+    watch: guards.Watch,
+) -> FloatArray:
+    """[n, ...] observations of random play."""
+    read, act = spaces.reader(seen, name), spaces.actor(acts, env.action_space)
+    rng, until = np.random.default_rng(0), time.monotonic() + _SAMPLE_SECONDS
+    sample, episodes = [read(reset(0))], 1
+    while len(sample) < _SAMPLE and time.monotonic() < until:
+        shape = acts.heads if acts.heads > 1 else None
+        action = act(rng.integers(acts.n_actions, size=shape))
+        watch.on("step")
+        with guards.saying(name, "step"):
+            obs, _, terminated, truncated, _ = env.step(action)
+        sample.append(read(obs))
+        if terminated or truncated:
+            watch.on("reset")
+            sample.append(read(reset(episodes)))
+            episodes += 1
+    watch.off()
+    return np.asarray(sample, np.float64)
+
+
+def from_spec(spec: Spec, horizon: int) -> HostWorld:
+    """The world whose ``about.spec`` is ``spec``; no environment is made yet."""
+    observed, acts = spec["observation"], acts_in(spec)
+    obs = ObsSpec(
+        tuple(int(side) for side in observed["shape"]),
+        str(observed["dtype"]),
+        tuple(float(x) for x in observed["offset"]),
+        tuple(float(x) for x in observed["scale"]),
+    )
+    name = str(spec["name"])
+    return HostWorld(
+        about=About(name, spec, horizon, acts.n_actions, acts.heads),
+        places=places.places_of(spec["places"]),
+        obs=obs,
+        make=lambda n: _vector(spec, name, acts, obs, n),
+        place=lambda obs, infos: np.asarray(infos["place"]),
+        timeout=float(spec.get("timeout", HostWorld.timeout)),
+    )
+
+
+def acts_in(spec: Spec) -> Acts:
+    """How actions are chosen, from a spec."""
+    known = spec["actions"]
+    n_actions, heads, start = (int(known[key]) for key in ("n_actions", "heads", "start"))
+    return Acts(n_actions, heads, start, tuple(known["values"]))
+
+
+def single(spec: Spec) -> Any:
+    """One environment as it is, with its wrappers, none of them ours."""
+    make, _ = registered.maker(str(spec["id"]), f"gym:{spec['id']}")
+    return _wrapped(make(spec["arguments"]), spec.get("wrap"))
+
+
+def _vector(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
+    """N environments; `UserError` where they are not what the spec says they were."""
+    make, _ = registered.maker(str(spec["id"]), f"gym:{spec['id']}")
+    from apart.worlds import adapter
+
+    locate = places.locator(spec["places"])
+
+    def one() -> Any:
+        env = _wrapped(make(spec["arguments"]), spec.get("wrap"))
+        seen = spaces.seen_of(env.observation_space, name, spec.get("see"))
+        now = spaces.acts_of(env.action_space, name, spec.get("bins", _BINS))
+        if (seen.shape, seen.dtype) != (obs.shape, obs.dtype):
+            raise UserError(
+                f"{name}: its observations are {seen.dtype} {seen.shape} now, and were {obs.dtype} "
+                f"{obs.shape} when the run began"
+            )
+        if now != acts:
+            raise UserError(f"{name}: its actions are others now than when the run began")
+        return adapter.Adapted(env, adapter.Parts(name, seen, acts, locate, spec.get("seed")))
+
+    with guards.saying(name, "making it"):
+        return adapter.vector(one, n)
