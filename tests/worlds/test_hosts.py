@@ -1,0 +1,376 @@
+"""Gymnasium worlds as they are: spaces, places, and one line for all that goes wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import hostile
+import numpy as np
+import pytest
+from gymnasium import spaces as gym_spaces
+
+import apart
+from apart import worlds
+from apart._errors import UserError
+from apart.cli import main
+from apart.worlds import hosts, places, registered, spaces
+from apart.worlds.world import HostWorld, evidence
+
+TESTS = Path(__file__).parents[1]
+WALK = "gym:hostile:Walk-v0"
+OPTIONS = {"skills": 4, "horizon": 6, "steps": 200, "batch": 16, "buffer": 600}
+OPTIONS |= {"network": "mlp:8", "evaluate_every": 100, "method": "diayn"}
+
+
+@pytest.fixture(autouse=True)
+def sound():
+    hostile.healed(False)
+
+
+def load(text):
+    hostile.healed(False)
+    return worlds.load(text)
+
+
+def test_a_world_is_built_again_from_json_and_nothing_else():
+    world = load(f"{WALK}:actions=box3,seed=4,noise=0.5")
+    assert isinstance(world, HostWorld)
+    spec = json.loads(json.dumps(world.about.spec))
+    again = worlds.from_spec(spec, 7)
+    assert again.about == world.about._replace(horizon=7)
+    assert again.obs == world.obs
+    assert (world.about.horizon, world.about.n_actions, world.about.heads) == (30, 3, 3)
+    assert worlds.known_everywhere(spec)
+    assert repr(again).startswith("<HostWorld hostile:Walk-v0,actions=box3")
+
+
+@pytest.mark.parametrize(
+    ("actions", "n", "heads", "ours", "theirs"),
+    [
+        ("discrete", 5, 1, 4, 4),
+        ("start", 5, 1, 4, 7),
+        ("multi", 6, 1, 3, [1, 1]),
+        ("binary", 8, 1, 5, [1, 0, 1]),
+        ("box1", 3, 1, 0, [-1.0]),
+        ("box2", 9, 1, 5, [0.0, 1.0]),
+        ("box3", 3, 3, [0, 1, 2], [-1.0, 0.0, 4.0]),
+    ],
+)
+def test_actions_are_whole_numbers(actions, n, heads, ours, theirs):
+    world = load(f"{WALK}:actions={actions}")
+    assert (world.about.n_actions, world.about.heads) == (n, heads)
+    vector = world.make(2)
+    vector.reset(seed=[0, 1])
+    vector.step(np.array([ours, ours]))
+    taken = vector.envs[1].unwrapped.taken
+    np.testing.assert_array_equal(taken, theirs)
+    assert np.asarray(taken).dtype == np.asarray(hostile.ACTIONS[actions].sample()).dtype
+
+
+def test_every_combination_of_bins_is_an_action():
+    acts = spaces.acts_of(hostile.ACTIONS["box2"], "x", 4)
+    assert len({tuple(value) for value in acts.values}) == acts.n_actions == 16
+    assert sorted({x for value in acts.values for x in value}) == pytest.approx(
+        [-1, -1 / 3, 1 / 3, 1]
+    )
+    assert load(f"{WALK}:actions=box2,bins=11").about.heads == 2  # 121 combinations are too many
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gym:hostile:Wlak-v0", "unknown Gymnasium environment 'Wlak-v0'; did you mean 'Walk-v0'"),
+        ("gym:", r"no id; write gym:ID\[:key=value,...\]"),
+        ("gmy:Walk-v0", "did you mean 'gym'"),
+        (f"{WALK}:actions=box9", "actions of 9 dimensions; at most 8"),
+        (f"{WALK}:actions=free", "have no bounds to put bins between"),
+        (f"{WALK}:actions=many", "400 combinations of actions"),
+        (f"{WALK}:actions=text", "neither Discrete nor a Box"),
+        (f"{WALK}:bins=1", "bins=1: give a number from 2 to 100"),
+        (f"{WALK}:see=image", "its observations have no parts"),
+        ("gym:hostile:Talks-v0:see=imag", "did you mean 'image'"),
+        ("gym:hostile:Talks-v0:see=words", "are no numbers of a fixed shape"),
+        ("gym:hostile:Says-v0", "are no numbers of a fixed shape"),
+        (f"{WALK}:places=hostile:corer", "hostile has no function corer; did you mean 'corner'"),
+        (f"{WALK}:places=corner", "places=corner: write module:name"),
+        (f"{WALK}:places=no_such:f", "import no_such fails: ModuleNotFoundError"),
+        (f"{WALK}:wrap=hostile:Miror", "did you mean 'Mirror'"),
+        (f"{WALK}:trouble=screen", "No available video device.*wants a display"),
+        (f"{WALK}:wheels=4", "gymnasium.make fails: .*wheels"),
+        (f"{WALK}:timeout=0", "timeout=0: give a number"),
+    ],
+)
+def test_wrong_words_give_one_line(text, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=message):
+        load(text)
+    for command in (["check", text], ["train", text]):
+        hostile.healed(False)
+        assert main(command) == 2
+        err = capsys.readouterr().err
+        assert err.startswith("apart: ")
+        assert err.count("\n") == 1, err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_in_an_argument_is_a_part_of_it():
+    parsed = registered.parsed("a:B-v0:wrap=m.n:C,places=p:q,x=1.5,y=true", hosts.SYNTAX)
+    assert parsed == ("a:B-v0", {"wrap": "m.n:C", "places": "p:q", "x": 1.5, "y": True})
+
+
+def test_an_image_stays_bytes_and_texts_are_dropped():
+    world = load("gym:hostile:Talks-v0")
+    assert (world.obs.shape, world.obs.dtype) == ((4, 4, 3), "uint8")
+    assert world.about.spec["observation"]["dropped"] == ["pair", "words"]
+    obs, _ = world.make(1).reset(seed=[0])
+    assert obs.dtype == np.uint8
+    assert obs.sum() == 600
+
+
+def test_parts_are_flattened_as_gymnasium_does():
+    world = load("gym:hostile:Talks-v0:see=pair")
+    obs, _ = world.make(1).reset(seed=[0])
+    pair = hostile.Talks().observation_space["pair"]
+    expected = gym_spaces.flatten(pair, (1, np.array([2.0])))
+    np.testing.assert_allclose(obs[0], expected)
+    assert obs.dtype == np.float32
+    # A one-hot of three and a number of range 8: two units, the number in halves of its range.
+    np.testing.assert_allclose(world.obs.scale, [2**-0.5] * 3 + [0.25 * 2**-0.5], rtol=1e-2)
+    np.testing.assert_allclose(world.obs.offset, [0, 0, 0, 2])
+
+
+def test_goals_of_a_task_are_not_seen():
+    parts = {
+        "observation": gym_spaces.Box(-1, 1, (3,)),
+        "desired_goal": gym_spaces.Box(-1, 1, (2,)),
+    }
+    seen = spaces.seen_of(gym_spaces.Dict(parts), "x", None)
+    assert (seen.shape, seen.dropped) == ((3,), ("desired_goal",))
+
+
+def test_what_networks_see_is_of_unit_size():
+    rng = np.random.default_rng(0)
+    box = gym_spaces.Box(np.array([-np.inf, 0], np.float32), np.array([np.inf, 10], np.float32))
+    sample = np.stack([rng.normal(50, 4, 4000), rng.uniform(0, 10, 4000)], 1)
+    offset, scale = spaces.standard(spaces.seen_of(box, "x", None), sample)
+    seen = (sample - offset) * scale
+    assert np.square(seen).mean(0) == pytest.approx([1 / 2, 1 / 6], rel=0.05)
+    image = gym_spaces.Box(0, 255, (3, 3, 2), np.uint8)
+    sample = rng.integers(0, 9, (500, 3, 3, 2)).astype(float)
+    offset, scale = spaces.standard(spaces.seen_of(image, "x", None), sample)
+    seen = (sample - np.reshape(offset, (3, 3, 2))) * scale
+    assert np.square(seen).sum(-1).mean() == pytest.approx(1.0, rel=0.02)
+
+
+def test_networks_see_it_so():
+    from apart.worlds.observations import sight_of
+
+    world = load(WALK)
+    images = sight_of(world, "arrays").images(np.array([[3.0, 0.0], [1e9, 0.0]], np.float32))
+    offset, scale = (np.array(x) for x in (world.obs.offset, world.obs.scale))
+    expected = (np.array([[3.0, 0.0], [1e9, 0.0]]) - offset) * scale
+    np.testing.assert_allclose(images[:, 0, 0], np.clip(expected, -10, 10), rtol=1e-5)
+
+
+def test_wrappers_by_import_path_and_one_seed_for_all_episodes():
+    world = load(f"{WALK}:wrap=hostile:Mirror")
+    obs, _ = world.make(1).reset(seed=[0])
+    assert obs.tolist() == [[3.0, 3.0]]
+    noisy = load(f"{WALK}:noise=0.5,seed=3").make(2)
+    noisy.reset(seed=[1, 2])
+    walks = np.array([noisy.step(np.array([1, 1]))[0] for _ in range(12)])
+    np.testing.assert_array_equal(walks[:, 0], walks[:, 1])
+
+
+def test_bins_by_hand():
+    spec = places._json(places.Known("x", (1.0, -2.0), (-1.0, 2.0), (4, 8)))
+    locate = places.locator({**spec, "feature": "torso_xy"})
+
+    class Env:
+        class data:
+            qpos = np.zeros(5)
+
+    def at(x, y):
+        Env.data.qpos[:2] = x, y
+        return places.places_of(spec).label(np.array([locate(Env, None)]))[0]
+
+    assert at(-2.0, 1.0) == [0, 0]
+    assert at(0.1, -0.1) == [2, 4]
+    assert at(1.9, -0.9) == [3, 7]
+    assert at(99, 99) == [0, 7]
+
+
+def test_places_of_known_worlds():
+    lake = load("gym:FrozenLake-v1")
+    assert (lake.places.n, lake.places.noun) == (16, "cell")
+    assert lake.places.label(np.array([7])) == [[1, 3]]
+    assert len(lake.places.backdrop) == 4
+    car = load("gym:MountainCar-v0")
+    vector = car.make(1)
+    obs, info = vector.reset(seed=[0])
+    column = int((obs[0, 0] + 1.2) / 1.8 * 18)
+    assert car.places.label(car.place(obs, info)) == [[5 if obs[0, 1] <= 0 else 4, column]]
+    assert car.places.n is None
+
+
+def test_known_records_are_whole():
+    for begin, known in places.KNOWN.items():
+        assert known.feature in places.FEATURES, begin
+        assert len(known.low) == len(known.high) == len(known.bins)
+        assert all(a != b for a, b in zip(known.low, known.high, strict=True))
+
+
+def test_a_function_of_the_user_counts(tmp_path):
+    world = load(f"{WALK}:places=hostile:corner")
+    run = apart.train(world, out=tmp_path / "run", **{**OPTIONS, "epsilon": 0.5})
+    assert all(0 <= skill.last_state < 4 for skill in run.skills)
+    assert run.summary["evidence"] == evidence(world) == "sampled, one episode of each skill"
+    assert json.loads((run.path / "skills.json").read_text())["evidence"] == evidence(world)
+    assert run.n_available is None
+    with pytest.raises(UserError, match=r"places=hostile:half: gave 0\.5, not a whole number"):
+        apart.train(load(f"{WALK}:places=hostile:half"), out=tmp_path / "half", **OPTIONS)
+
+
+def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
+    world = load(WALK)
+    assert not world.places.counted
+    run = apart.train(world, out=tmp_path / "run", **OPTIONS)
+    assert run.n_effective == 0
+    assert run.summary["evidence"].startswith("not at all")
+    assert main(["draw", str(run.path)]) == 0
+    assert "skills counted: not at all" in capsys.readouterr().out
+
+
+def test_a_run_is_read_and_drawn_without_gymnasium(tmp_path, monkeypatch, capsys):
+    run = apart.train(load("gym:FrozenLake-v1"), out=tmp_path / "run", **OPTIONS)
+    for name in [name for name in sys.modules if name.split(".")[0] == "gymnasium"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    again = apart.load(run.path)
+    assert again.world.places.n == 16
+    assert main(["draw", str(run.path)]) == 0
+    assert "skills counted: sampled" in capsys.readouterr().out
+
+
+TROUBLES = {
+    "raises": "step fails: ValueError: the wheel fell off; fix that, then go on with 'apart resume",
+    "nan": "an observation that is not finite",
+    "shape": r"an observation of shape \(1,\), not \(2,\)",
+    "spaces": r"its observations are float32 \(3,\) now, and were float32 \(2,\)",
+    "hangs": "step has not come back after 0.5 seconds",
+}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_path, capsys):
+    options = ["--steps", "200", "--skills", "4", "--horizon", "6", "--method", "diayn"]
+    options += ["--network", "mlp:8", "--batch", "16", "--evaluate-every", "100"]
+    folder = tmp_path / "run"
+    world = f"{WALK}:trouble={trouble},timeout=0.5,when=100"
+    command = ["train", world, *options, "--out", str(folder), "--progress", "none"]
+    assert main(command) == 2
+    err = capsys.readouterr().err.strip().split("\n")[-1]
+    assert err.startswith("apart: ")
+    assert (folder / "config.json").exists()
+    assert re.search(TROUBLES[trouble], err), err
+    hostile.healed()
+    broken = apart.resume(folder, warn=lambda line: None)
+    hostile.healed()
+    whole = apart.train(broken.world, out=tmp_path / "whole", **{**OPTIONS, "buffer": 50_000})
+    assert broken.metrics[-1]["mean_reward"] == whole.metrics[-1]["mean_reward"]
+
+
+def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capsys):
+    folder = tmp_path / "run"
+    hostile.healed(False)
+    options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
+    options += ["--network", "mlp:8", "--batch", "16", "--out", str(folder), "--progress", "json"]
+    assert main(["train", f"{WALK}:trouble=prints,when=0", *options]) == 0
+    out = capsys.readouterr().out
+    assert "nonsense" not in out
+    assert all(json.loads(line)["total_steps"] == 60 for line in out.splitlines())
+
+
+def test_an_environment_that_forgets_its_seed_is_named_in_a_line(tmp_path, capsys):
+    options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
+    options += ["--network", "mlp:8", "--batch", "16", "--out", str(tmp_path / "run")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        assert main(["train", f"{WALK}:trouble=forgets", *options, "--progress", "none"]) == 0
+    err = capsys.readouterr().err
+    notes = [line for line in err.splitlines() if "does not repeat itself" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("apart: note: hostile:Walk-v0")
+
+
+def test_who_draws_from_the_process_repeats_itself_too():
+    from apart.worlds import guards
+
+    with guards.undisturbed(3):
+        first = np.random.random()  # noqa: NPY002
+    with guards.undisturbed(3):
+        assert np.random.random() == first  # noqa: NPY002
+
+
+def test_a_hang_that_nothing_interrupts_ends_the_process_with_the_same_line(tmp_path):
+    command = [sys.executable, "-m", "apart", "train", f"{WALK}:trouble=stuck,timeout=0.5"]
+    command += ["--steps", "600", "--skills", "4", "--horizon", "6", "--method", "diayn"]
+    command += ["--network", "mlp:8", "--batch", "16", "--out", str(tmp_path / "run")]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    last = done.stderr.strip().split("\n")[-1]
+    assert "has not come back after 0.5 seconds" in last
+    assert (tmp_path / "run" / "config.json").exists()
+
+
+def test_seeds_side_by_side_find_the_module_beside_them(tmp_path, monkeypatch):
+    monkeypatch.chdir(TESTS)
+    found = apart.train(WALK, seeds=2, out=tmp_path / "set", **OPTIONS)
+    assert [run.summary["seed"] for run in found.runs] == [0, 1]
+    alone = apart.train(WALK, out=tmp_path / "alone", seed=1, **OPTIONS)
+    kept = [run.metrics[-1]["mean_reward"] for run in found.runs]
+    assert kept[1] == alone.metrics[-1]["mean_reward"] != kept[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("four_rooms", ["a table of 85 cells", "next .*four_rooms --method apart_plus"]),
+        (f"{WALK}:actions=box3", ["3 dimensions of 3 bins", "places +none known", "T = 30"]),
+        (
+            f"{WALK}:noise=0.5",
+            ["chance +has a part", "seeds +respected", "as a table +no: is stoch"],
+        ),
+        (f"{WALK}:trouble=forgets", ["seeds +not respected"]),
+        ("gym:FrozenLake-v1:is_slippery=false", ["as a table +yes, 16 states", "next, a table"]),
+        ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; not seen: pair, words"]),
+    ],
+)
+def test_check_says_how_a_world_will_work(text, lines, capsys):
+    hostile.healed(False)
+    assert main(["check", text]) == 0
+    out = capsys.readouterr().out
+    for line in lines:
+        assert re.search(line, out), out
+    words = shlex.split(out.strip().split("\n")[-1])[1:]
+    assert words[:2] == ["apart", "train"]
+
+
+def test_the_next_line_of_check_trains(tmp_path, capsys):
+    assert main(["check", WALK]) == 0
+    line = capsys.readouterr().out.strip().split("\n")[-1]
+    words = shlex.split(line)[2:]
+    small = ["--steps", "100", "--network", "mlp:8", "--updates-per-episode", "1"]
+    hostile.healed(False)
+    assert main([*words, *small, "--out", str(tmp_path / "run"), "--progress", "none"]) == 0
+
+
+def test_gymnasium_is_not_imported_for_maps():
+    code = "import sys, apart.cli; apart.cli.main(['check', 'four_rooms']); "
+    code += "sys.exit('gymnasium' in sys.modules or 'jax' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
