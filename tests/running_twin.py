@@ -8,13 +8,18 @@ from pathlib import Path
 import twins
 
 import apart
+from apart import worlds
 from apart.running import run as host
 from apart.worlds.grid import parse
 
 OPTIONS = {"steps": 900, "skills": 4, "horizon": 6, "batch": 16, "evaluate_every": 96}
 OPTIONS |= {"buffer": 600, "method": "diayn", "network": "linear", "seed": 5}
 TABLE = parse("S..\n.#.\n...", "ring")
-KINDS = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}
+KINDS = {
+    "jax-grid": twins.jax_grid,
+    "host-grid": twins.host_grid,
+    "gym": lambda table: worlds.load("gym:hostile:Walk-v0:actions=box3,noise=0.2"),
+}
 
 
 def main(kind, folder):

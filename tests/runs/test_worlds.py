@@ -34,7 +34,7 @@ def known_kinds():
     twins.register()
 
 
-@pytest.mark.parametrize("kind", TWINS)
+@pytest.mark.parametrize("kind", running_twin.KINDS)
 def test_killed_and_resumed_it_ends_with_the_same_bits(kind, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     running_twin.main(kind, str(whole))
