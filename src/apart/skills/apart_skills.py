@@ -33,21 +33,19 @@ class Skills:
         self.arrays = read(Path(folder) / "model.safetensors")
 
     def values(self, observation: Any) -> Any:
-        """[A, K] Q of one observation; in a table: of a state's number or cell (row, column)."""
+        """[A, K] or [M, A, K] Q of an observation; in a table: of a state's number or cell (row, column)."""
         a, c, x = self.arrays, self.config, np.asarray(observation)
         if c["table"]:
             state = np.flatnonzero((a["cells"] == x).all(1))[0] if x.ndim else int(x)
-            if "q" in a:
-                return a["q"][state]
             x = a["images"][state] if "images" in a else np.eye(1, c["n_states"], state)
+        if "q" in a:
+            return a["q"][state]
         x = c["scale"] * (x.astype(np.float32).reshape(1, *c["image"]) - a.get("offset", 0))
         x = np.clip(x * a["scale"], -10, 10) if "scale" in a else x
         for i in range(c["hidden"]):
             w, b = a[f"hidden.{i}.weight"], a[f"hidden.{i}.bias"]
             x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)
-        return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(
-            *c["heads"], c["n_actions"], -1
-        )
+        return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(c["values"])
 
     def act(self, skill: int, observation: Any) -> Any:
         """The greedy action of a skill; of several heads a list, the best number of each."""

@@ -15,7 +15,7 @@ from safetensors.numpy import save as to_bytes
 
 from apart._errors import UserError
 from apart._version import __version__
-from apart.learner import approximators
+from apart.learner import approximators, q_learning
 from apart.learner.approximators import NETWORKS
 from apart.runs import files
 from apart.runs import folder as run_folder
@@ -100,7 +100,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
     return content | {
         "n_skills": config.skills,
         "n_actions": world.about.n_actions,
-        "heads": [world.about.heads] * (world.about.heads > 1),
+        "values": list(q_learning.shape(world.about.n_actions, config.skills, world.about.heads)),
         "horizon": config.horizon,
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
@@ -154,7 +154,8 @@ skills = Skills(".")
 skills.act(0, observation)  # one action of skill 0
 ```
 
-Actions are numbers from 0 to {run.world.about.n_actions - 1}{_heads(run)}. Written by apart {__version__}.
+Actions are numbers from 0 to {run.world.about.n_actions - 1}{_heads(run)}.
+Written by apart {__version__}.
 """
 
 
