@@ -19,7 +19,9 @@ KINDS = {
     "jax-grid": twins.jax_grid,
     "host-grid": twins.host_grid,
     "gym": lambda table: worlds.load("gym:hostile:Walk-v0:actions=box3,noise=0.2"),
+    "maze": lambda table: "maze:u:start=random",
 }
+HELD = {"maze": {"hold": 3, "observation": "rbf"}, "host-grid": {"hold": 2}}
 
 
 def main(kind, folder):
@@ -32,7 +34,8 @@ def main(kind, folder):
     if (Path(folder) / "config.json").exists():
         apart.resume(folder, listener=tell, warn=print)
     else:
-        apart.train(KINDS[kind](TABLE), out=folder, listener=tell, **OPTIONS)
+        options = {**OPTIONS, **HELD.get(kind, {})}
+        apart.train(KINDS[kind](TABLE), out=folder, listener=tell, **options)
 
 
 if __name__ == "__main__":

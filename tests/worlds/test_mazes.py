@@ -11,11 +11,16 @@ import numpy as np
 import pytest
 from reference.sliding import slide
 
+import apart
 from apart import worlds
 from apart._errors import UserError
+from apart.settings import resolve
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
+from apart.worlds.observations import sight_of
 
+OPTIONS = {"method": "diayn", "steps": 240, "horizon": 20, "hold": 5, "skills": 3}
+OPTIONS |= {"network": "mlp:8", "batch": 8, "buffer": 200, "epsilon": 0.5}
 CELLS = {"bottleneck": 100, "u": 72, "square_bottleneck": 100, "a": 17, "tree": 31}
 CELLS |= {"corridor": 11, "large": 100}
 BLOCK = ["+-+-+", "|   |", "+ +-+", "|S| |", "+-+ +", "    |", "+-+-+"]
@@ -207,3 +212,33 @@ def test_a_damaged_spec_is_said_in_one_line(change, message):
     spec = {**worlds.load("maze:u").about.spec, **change}
     with pytest.raises(UserError, match=message):
         worlds.from_spec(spec, 200)
+
+
+def test_skills_have_positions_and_a_picture(tmp_path):
+    run = apart.train("maze:u", out=tmp_path / "run", **OPTIONS)
+    assert run.n_available == 72
+    for skill in apart.load(run.path).skills:
+        assert len(skill.positions) == len(skill.trajectory) == 21
+        assert skill.positions[0] == (0.5, 9.5)
+        for (x, y), (row, column) in zip(skill.positions, skill.trajectory, strict=True):
+            assert column - 1e-3 <= x <= column + 1 + 1e-3
+            assert 9 - row - 1e-3 <= y <= 10 - row + 1e-3
+        steps = np.abs(np.diff(np.array(skill.positions), axis=0))
+        assert steps.max() <= 0.2 + 2e-3
+    (picture,) = apart.draw(run)
+    assert picture.read_bytes()[:4] == b"\x89PNG"
+
+
+def test_bumps_are_seen_where_observations_are_positions():
+    config, world = resolve("maze:u", "diayn", {"observation": "rbf"})
+    sight = sight_of(world, config.observation)
+    at = jnp.array([[0.0, 0.0], [-1.0, 0.6], [0.3, -0.3]])
+    seen = np.asarray(sight.images(at)).reshape(3, 11, 11)
+    assert np.unravel_index(seen[0].argmax(), (11, 11)) == (5, 5)
+    assert np.unravel_index(seen[1].argmax(), (11, 11)) == (0, 8)
+    np.testing.assert_allclose((seen[::2] ** 2).sum((1, 2)), 1.0, rtol=0.01)
+    np.testing.assert_allclose(seen[0, 5, 5] / seen[0, 5, 6], np.exp(0.5), rtol=1e-4)
+    weight = jax.random.normal(jax.random.key(0), (121, 4))
+    np.testing.assert_allclose(sight.product(at, weight), seen.reshape(3, -1) @ weight, rtol=1e-4)
+    with pytest.raises(UserError, match="--observation rbf: four_rooms is seen as one_hot"):
+        resolve("four_rooms", "diayn", {"observation": "rbf"})

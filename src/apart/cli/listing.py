@@ -7,9 +7,11 @@ import argparse
 from apart import paper, settings
 from apart._errors import unknown
 from apart._registry import load_plugins
-from apart.worlds import environments, grid, hosts, mazes
+from apart.worlds import environments, grid, gymnax, hosts, mazes, xminigrid
 
-_BELOW = {"worlds": [f"{one.SYNTAX}  {one.SUMMARY}" for one in (hosts, environments)]}
+_BELOW = {
+    "worlds": [f"{by.SYNTAX}  {by.SUMMARY}" for by in (hosts, environments, xminigrid, gymnax)]
+}
 HELP = "worlds, methods, experiments and the values of options"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from apart._errors import UserError
-from apart.report import draw, maps
+from apart.report import draw, maps, planes
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.worlds.holding import held
@@ -21,9 +22,12 @@ def skills_picture(run: run_folder.Run) -> Path:
     """Draw every skill on its own small map, sorted by last state; returns the PNG's path.
 
     Skills carry their number; faint ones end in a state that an earlier one already has. Few skills
-    get large tiles, many small ones; cells are square, whatever the shape of the map.
+    get large tiles, many small ones; cells are square, whatever the shape of the map. In worlds
+    with a plane all skills are lines on one.
     """
     rows = run.world.places.backdrop
+    if has_plane(run):
+        return _plane_picture(run)
     if not has_map(run):
         raise UserError(f"{run.path}: {run.world.name} has no map to draw its skills on")
     n, height, width = len(run.skills), len(rows), len(rows[0])
@@ -44,19 +48,52 @@ def skills_picture(run: run_folder.Run) -> Path:
     points = min(max(0.6 * 72 * cell, 4.0), 9.0)
     font = min(points + 3, 9.0)
     maps.tiles(axis, rows, paths, across, head=head, points=points, font=font)
+    _head(figure, run, edge, tall, f"{n} skills, sorted by last state")
+    return _written(figure, run, maps.legend())
+
+
+_PLANE_INCHES = 7.0
+
+
+def _plane_picture(run: run_folder.Run) -> Path:
+    """Every skill as a line over the walls."""
+    plane = run.world.places.plane
+    assert plane is not None
+    low, high, bottom, top = plane.extent
+    scale = _PLANE_INCHES / max(high - low, top - bottom)
+    page = (
+        max((high - low) * scale + 2 * _MARGIN, _LEAST_WIDTH),
+        (top - bottom) * scale + _ABOVE + _BELOW,
+    )
+    figure, (axis,) = draw.figure(size=page)
+    figure.set_layout_engine("none")
+    edge = _MARGIN / page[0]
+    axis.set_position((edge, _BELOW / page[1], 1 - 2 * edge, 1 - (_ABOVE + _BELOW) / page[1]))
+    visited = {place for skill in run.skills for place in skill.trajectory}
+    planes.lines(
+        axis,
+        plane,
+        [skill.positions for skill in run.skills],
+        [skill.last_state for skill in run.skills],
+    )
+    n, noun = len(run.skills), run.world.places.noun
+    _head(figure, run, edge, page[1], f"{n} skills visit {len(visited)} {noun}s")
+    return _written(figure, run, planes.legend(noun))
+
+
+def _head(figure: draw.Figure, run: run_folder.Run, edge: float, tall: float, words: str) -> None:
+    """What the picture shows, in two lines; ``tall`` inches, ``edge`` a share of the width."""
     s = run.summary
+    found = run_folder.found(run.n_effective, run.n_available, len(run.skills))
     for text, at, size in (
         (f"{Path(s['world']).stem} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
-        (
-            f"{run_folder.found(run.n_effective, run.n_available, n)} last states after "
-            f"{s['env_steps']:,} steps; "
-            f"{n} skills, sorted by last state",
-            0.30,
-            9.0,
-        ),
+        (f"{found} last states after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
     ):
         figure.text(edge, 1 - at / tall, text, fontsize=size, va="top")
-    handles = maps.legend()
+
+
+def _written(figure: draw.Figure, run: run_folder.Run, handles: list[Any]) -> Path:
+    """The picture in the run's folder, with its legend."""
     figure.legend(handles=handles, loc="lower left", ncols=len(handles), frameon=False, fontsize=9)
     path = run.path / run_folder.PICTURE
     files.write_picture(path, figure)
@@ -80,6 +117,11 @@ def has_map(run: run_folder.Run) -> bool:
     cells = [skill.last_state for skill in run.skills]
     pairs = all(isinstance(cell, tuple) and len(cell) >= 2 for cell in cells)
     return bool(run.world.places.backdrop) and pairs
+
+
+def has_plane(run: run_folder.Run) -> bool:
+    """Whether skills have positions on a plane that they can be drawn on."""
+    return run.world.places.plane is not None and all(skill.positions for skill in run.skills)
 
 
 def terminal_map(run: run_folder.Run) -> str:

@@ -454,6 +454,9 @@ def _skills(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
                 [place, round(float(chance[s]), 4)] for place, s in zip(named, likely, strict=True)
             ]
             entry |= {"last_state": ends[0][0], "certainty": ends[0][1], "ends": ends}
+        if evaluation.positions is not None:
+            points = np.asarray(evaluation.positions[skill], np.float64)
+            entry["positions"] = np.round(points, 3).tolist()
         entries.append(entry)
     return entries
 

@@ -115,6 +115,7 @@ class Run:
                     probability=float(entry["probability"]),
                     certainty=float(entry.get("certainty", 1.0)),
                     ends=[(_place(place), float(p)) for place, p in entry.get("ends", ())],
+                    positions=[(float(x), float(y)) for x, y in entry.get("positions", ())],
                 )
                 for i, entry in enumerate(stored["skills"])
             ]

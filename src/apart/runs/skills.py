@@ -26,6 +26,7 @@ class Skill:
         probability: the discriminator's probability of this skill there.
         certainty: how surely it ends there; 1 without chance.
         ends: where chance has a part, its likeliest last states with their probabilities.
+        positions: (x, y) at every step of its greedy episode, in worlds that have a plane.
     """
 
     index: int
@@ -34,6 +35,7 @@ class Skill:
     probability: float
     certainty: float = 1.0
     ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
+    positions: list[tuple[float, float]] = field(default_factory=list, repr=False)
 
 
 class Reach(NamedTuple):

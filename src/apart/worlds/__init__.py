@@ -13,7 +13,7 @@ from pathlib import Path
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, hosts, mazes, tables
+from apart.worlds import environments, grid, gymnax, hosts, mazes, tables, xminigrid
 from apart.worlds.world import Spec, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
@@ -23,11 +23,15 @@ _BUILDERS: dict[str, Builder] = {
     tables.KIND: tables.from_spec,
     mazes.KIND: mazes.from_spec,
     hosts.KIND: hosts.from_spec,
+    xminigrid.KIND: xminigrid.from_spec,
+    gymnax.KIND: gymnax.from_spec,
 }
 _LOADERS: Mapping[str, Loader] = {
     tables.KIND: environments.load,
     mazes.KIND: mazes.load,
     hosts.KIND: hosts.load,
+    xminigrid.KIND: xminigrid.load,
+    gymnax.KIND: gymnax.load,
 }
 _EVERYWHERE = frozenset(_BUILDERS)
 _PLUGGED: set[str] = set()
@@ -74,7 +78,7 @@ def from_spec(spec: Spec, horizon: int) -> World:
 
 
 def load(world: str | World, slip: float = 0.0) -> World:
-    """The world of a name, a path, ``maze:NAME``, ``gym:ID`` or ``table:gym:ID``, or a world."""
+    """The world of a name, a path, ``maze:NAME``, ``gym:ID``, ...; a world as it is."""
     if not isinstance(world, str):
         if slip:
             raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")

@@ -23,6 +23,7 @@ import numpy as np
 from apart._errors import UserError, unknown
 from apart._lazy import jax, jnp
 from apart._types import Array, BoolArray, FloatArray, IntArray, Key
+from apart.worlds import words
 from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Plane, Spec
 
 KIND: Final = "maze"
@@ -87,17 +88,10 @@ class Layout(NamedTuple):
 
 def load(text: str, slip: float = 0.0) -> JaxWorld:
     """The maze of ``NAME`` or ``NAME:key=value,...``, the words after ``maze:``."""
-    name, _, words = text.partition(":")
+    name, options = words.split(KIND, text, {"start": "centre", "bins": 3})
     if name not in MAZES:
         raise unknown("maze", name, MAZES)
-    if slip:
-        raise UserError(f"--slip: for maps; moves in maze:{name} are certain")
-    options: dict[str, Any] = {"start": "centre", "bins": 3}
-    for pair in filter(None, words.split(",")):
-        key, _, value = pair.partition("=")
-        if key not in options:
-            raise UserError(f"maze:{text}: {unknown('key', key, options)}")
-        options[key] = int(value) if value.isdecimal() and len(value) < 9 else value
+    words.certain(KIND, name, slip)
     known = MAZES[name]
     spec = {
         "kind": KIND,

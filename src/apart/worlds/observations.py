@@ -58,6 +58,11 @@ def _has_arrays(world: World) -> bool:
     return isinstance(world, JaxWorld | HostWorld)
 
 
+def _is_position(world: World) -> bool:
+    arrays = isinstance(world, JaxWorld | HostWorld) and world.obs.shape == (2,)
+    return arrays and world.places.plane is not None
+
+
 def _one_hot(world: TableWorld, _: int) -> Sight:
     """The product of such an image with a weight is a row of the weight: nothing is multiplied."""
     n = world.n_states
@@ -99,6 +104,27 @@ def _per_number(numbers: tuple[float, ...], image: Image) -> Array:
     """One for all, or one each."""
     given = jnp.asarray(numbers, jnp.float32)
     return given.reshape(image) if len(numbers) > 1 else given
+
+
+_CENTRES: Final = 11  # in each direction, with a centre on each side of the plane
+
+
+def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
+    """Bumps over the plane: each feature is near 1 around its own centre, near 0 elsewhere.
+
+    A network of (x, y) itself has to build corners out of planes; from bumps it adds places up. The
+    width is the distance of the centres, and the sum of squares of the features is about 1.
+    """
+    centres = np.linspace(-1.0, 1.0, _CENTRES, dtype=np.float32)
+    gap = centres[1] - centres[0]
+
+    def images(obs: Obs | None) -> Array:
+        assert obs is not None  # nobody can list all of them
+        near = jnp.exp(-0.5 * jnp.square((obs[..., None] - centres) / gap))  # [n, 2, centres]
+        bumps: Array = near[:, 0, :, None] * near[:, 1, None, :] / math.sqrt(math.pi)
+        return bumps.reshape(-1, 1, 1, _CENTRES**2)
+
+    return Sight(None, (1, 1, _CENTRES**2), images, _product(images))
 
 
 def _product(images: Callable[[Obs | None], Array]) -> Callable[[Obs | None, Array], Array]:
@@ -151,6 +177,12 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
     {
         "one_hot": Observation("the state's number, one-hot", _one_hot, _is_table),
         "arrays": Observation("what the world itself gives", _arrays, _has_arrays, images=True),
+        "rbf": Observation(
+            f"{_CENTRES} x {_CENTRES} bumps over the plane, where observations are positions in it",
+            _rbf,
+            _is_position,
+            images=True,
+        ),
         "pixels": Observation(
             "an image: agent red, floor green, walls blue; pixels:4 has 4 x 4 a cell",
             _pixels,

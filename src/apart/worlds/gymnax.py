@@ -1,0 +1,150 @@
+"""Gymnax worlds with discrete actions, ``gymnax:ID``: needs the extra `gymnax` (1.0 or later).
+
+The package is imported when such a world is built. Skills are told apart by bins of what matters in
+classic control (`_BINS`), elsewhere by the observation itself: two that differ are two places.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from apart._errors import UserError
+from apart._lazy import jax, jnp
+from apart._types import Array, IntArray, Key
+from apart.worlds import words
+from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
+
+KIND: Final = "gymnax"
+SYNTAX: Final = "gymnax:ID[:seed=random]"
+SUMMARY: Final = "a Gymnax world in JAX"
+_DRAWN: Final = "random"
+
+
+class _Feature(NamedTuple):
+    """A number that an observation tells, and its bins."""
+
+    of: Callable[[Array], Array]  # observation -> []
+    low: float
+    high: float
+    bins: int
+
+
+def _at(index: int) -> Callable[[Array], Array]:
+    return lambda obs: obs[index]
+
+
+def _angle(index: int) -> Callable[[Array], Array]:
+    """Of a cosine and the sine behind it."""
+    return lambda obs: jnp.arctan2(obs[index + 1], obs[index])
+
+
+_BINS: Final[Mapping[str, tuple[_Feature, ...]]] = MappingProxyType(
+    {
+        "CartPole-v1": (_Feature(_at(0), -2.4, 2.4, 12), _Feature(_at(2), -0.21, 0.21, 6)),
+        "MountainCar-v0": (_Feature(_at(0), -1.2, 0.6, 18), _Feature(_at(1), -0.07, 0.07, 4)),
+        "Acrobot-v1": (
+            _Feature(_angle(0), -np.pi, np.pi, 12),
+            _Feature(_angle(2), -np.pi, np.pi, 12),
+        ),
+    }
+)
+
+
+class State(NamedTuple):
+    """A state of the package, and what is seen of it: some observations need the step."""
+
+    obs: Array
+    inner: Any
+
+
+def load(text: str, slip: float = 0.0) -> JaxWorld:
+    """The world of ``ID`` or ``ID:seed=random``, the words after ``gymnax:``."""
+    id_, options = words.split(KIND, text, {"seed": 0})
+    words.certain(KIND, id_, slip)
+    return from_spec({"kind": KIND, "name": f"{KIND}:{text}", "id": id_, **options}, 0)
+
+
+def from_spec(spec: Spec, horizon: int) -> JaxWorld:
+    """The world whose ``about.spec`` is ``spec``; a horizon of 0 is the world's own limit."""
+    name, id_, seed = (spec.get(key) for key in ("name", "id", "seed"))
+    if not isinstance(name, str) or not isinstance(id_, str):
+        raise UserError("the world has no name or no id")
+    if seed != _DRAWN and (type(seed) is not int or not 0 <= seed < 2**31):
+        raise UserError(f"{name}: seed={seed}: give a number, or {_DRAWN}")
+    try:
+        import gymnax
+        from gymnax.environments import spaces
+    except ImportError:
+        raise words.missing(KIND, id_) from None
+    known = list(gymnax.registered_envs)
+    if id_ not in known:
+        raise words.no_id(KIND, id_, known)
+    env, params = gymnax.make(id_)
+    if not isinstance(env.action_space(params), spaces.Discrete):
+        raise UserError(f"{name}: its actions are continuous; worlds here have discrete ones")
+
+    def reset(key: Key) -> State:
+        return _strong(env.reset_env(key if seed == _DRAWN else jax.random.key(seed), params))
+
+    def step(key: Key, state: State, action: Array) -> tuple[State, Array]:
+        # Without the package's own reset at the end of an episode.
+        obs, inner, *_ = env.step_env(key, state.inner, action, params)
+        return _strong((obs, inner)), jnp.asarray(env.is_terminated(inner, params), bool)
+
+    seen = jax.eval_shape(reset, jax.random.key(0)).obs
+    bins = _BINS.get(id_)
+    return JaxWorld(
+        about=About(name, spec, horizon or int(params.max_steps_in_episode), int(env.num_actions)),
+        places=_places(bins),
+        obs=ObsSpec(seen.shape, "float32"),
+        reset=reset,
+        step=step,
+        observe=lambda state: state.obs.astype(jnp.float32),
+        place=lambda state: _fingerprint(state.obs) if bins is None else _bin(bins, state.obs),
+    )
+
+
+def _strong(pair: tuple[Any, Any]) -> State:
+    """Arrays whose types are said, where the package has Python's numbers."""
+    strong = partial(jax.tree.map, lambda leaf: jax.lax.convert_element_type(leaf, _type(leaf)))
+    return State(*strong(pair))
+
+
+def _type(leaf: Any) -> Any:
+    return jnp.asarray(leaf).dtype
+
+
+def _places(bins: tuple[_Feature, ...] | None) -> Places:
+    if bins is None:
+        return Places(None, noun="observation")
+    shape = tuple(feature.bins for feature in bins)
+
+    def label(places: IntArray) -> list[Any]:
+        labels: list[Any] = np.stack(np.unravel_index(places, shape), -1).tolist()
+        return labels
+
+    return Places(int(np.prod(shape)), label, noun="bin")
+
+
+def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:
+    """The number of the bin; what lies outside belongs to the outermost."""
+    place: Array = jnp.int32(0)
+    for feature in bins:
+        share = (feature.of(obs) - feature.low) / (feature.high - feature.low)
+        nth = jnp.clip(jnp.floor(share * feature.bins), 0, feature.bins - 1)
+        place = place * feature.bins + nth.astype(jnp.int32)
+    return place
+
+
+def _fingerprint(obs: Array) -> Array:
+    """A number that two different observations hardly share."""
+    bits = jax.lax.bitcast_convert_type(obs.astype(jnp.float32).reshape(-1), jnp.uint32)
+    odd = np.random.default_rng(0).integers(2**32, size=bits.shape[0], dtype=np.uint32) | 1
+    mixed = (bits * odd) ^ ((bits * odd) >> 15)
+    total = jnp.sum(mixed * odd[::-1], dtype=jnp.uint32)
+    return (total >> 1).astype(jnp.int32)
