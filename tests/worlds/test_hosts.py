@@ -374,3 +374,36 @@ def test_gymnasium_is_not_imported_for_maps():
     code = "import sys, apart.cli; apart.cli.main(['check', 'four_rooms']); "
     code += "sys.exit('gymnasium' in sys.modules or 'jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_policies_that_are_loaded_and_exported_act_as_they_were_trained(tmp_path):
+    """With the scales of its observations, and a number for each head."""
+    from apart.skills import apart_skills
+
+    run = apart.train(load(f"{WALK}:actions=box3"), out=tmp_path / "run", **OPTIONS)
+    skills = apart_skills.Skills(apart.export(run, tmp_path / "exported"))
+    assert skills.values([0.0, 0.0]).shape == (3, 3, 4)
+    clear = 0
+    for at in np.ndindex(4, 4):
+        observation = np.array(at, np.float32)
+        values = np.sort(skills.values(observation), axis=1)
+        for skill in range(4):
+            if (values[:, -1, skill] - values[:, -2, skill]).min() > 1e-4:
+                clear += 1
+                assert skills.act(skill, observation) == run.skills.act(skill, observation)
+    assert clear > 20
+    played = run.skills.rollout(1)
+    assert played == run.skills[1].trajectory
+
+
+def test_the_cost_of_the_adapter_is_measured_where_it_can_be(monkeypatch, capsys):
+    from apart.running import bench
+
+    monkeypatch.setattr(bench, "_has_host", lambda: False)
+    assert bench._bench_host(0.01, 1) is None
+    assert "not measured: needs minigrid" in capsys.readouterr().out
+    pytest.importorskip("minigrid", reason="measures MiniGrid")
+    monkeypatch.setattr(bench, "T", 2)
+    found = bench.host_steps(0.01, 1)
+    assert list(found) == ["bare", "ours", "with_policy"]
+    assert all(row["cpu_us_per_step"] > 0 for row in found.values())
