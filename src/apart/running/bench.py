@@ -13,6 +13,7 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -135,7 +136,7 @@ def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
     config, world = resolve(HOST, "diayn", options)
     assert isinstance(world, HostWorld)
     n_actions, host = world.about.n_actions, Host(world)
-    bare = gymnasium.make_vec(HOST.partition(":")[2], num_envs=SIDE, vectorization_mode="sync")
+    bare: Any = gymnasium.make_vec(HOST.partition(":")[2], num_envs=SIDE, vectorization_mode="sync")
     learner = learner_over(world, config, states=False)
     q = learner.init(jax.random.key(0), jax.random.key(1), hyper_of(config)).q.params
     act = jax.jit(lambda obs, skill, choice: collect.actions(learner.values(q, obs), skill, choice))
@@ -152,7 +153,7 @@ def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
     def by_host(choice: Any) -> None:
         host.by_host(act, Drawn(skill, choice), seeds)
 
-    ways = {
+    ways: dict[str, Callable[[], None]] = {
         "bare": by_gymnasium,
         "ours": lambda: by_host(choices),
         "with_policy": lambda: by_host(asked),
