@@ -179,6 +179,13 @@ def _quiet(entry_point: str) -> None:
         importlib.import_module("mujoco").set_mju_user_warning(lambda text: None)
 
 
+def only_here(env: Any) -> bool:
+    """Whether the environment is a class of the main program, which other processes have not."""
+    entry = getattr(getattr(env, "spec", None), "entry_point", None)
+    module = entry.partition(":")[0] if isinstance(entry, str) else getattr(entry, "__module__", "")
+    return module == "__main__"
+
+
 def limit_of(env: Any) -> int | None:
     """The number of steps after which the environment itself cuts episodes off."""
     for limit in (
