@@ -153,6 +153,42 @@ def maps() -> str:
     return markdown(head, rows)
 
 
+def worlds_gym() -> str:
+    """Gymnasium worlds as they are."""
+    table = stored("worlds-gym")
+    methods = list(dict.fromkeys(method for world in table.values() for method in world["runs"]))
+    rows = []
+    for name, world in table.items():
+        found = []
+        for method in methods:
+            runs = world["runs"].get(method, {}).values()
+            found.append(", ".join(f"{run['found']:g}" for run in runs) or "not made yet")
+        steps = {
+            thousands(run["env_steps"]) for one in world["runs"].values() for run in one.values()
+        }
+        seen, acts = world["observation"], world["actions"].removeprefix("1 x ")
+        rows.append([f"`{name}`", seen, acts, world["horizon"], " ".join(sorted(steps)), *found])
+    head = ["`gym:...`", "observation", "actions", "T", "steps"]
+    return markdown([*head, *(f"`{method}`" for method in methods)], rows)
+
+
+def worlds_speed() -> str:
+    """What the adapter costs."""
+    found = stored("worlds-speed")
+    names = {
+        "bare": "`SyncVectorEnv.step` alone",
+        "ours": "episodes collected by us, random actions",
+        "with_policy": "the same, asking a policy (`mlp:128,128`, 20 skills) at every step",
+    }
+    bare = found["bare"]["cpu_us_per_step"]
+    rows = []
+    for name, words in names.items():
+        cpu = found[name]["cpu_us_per_step"]
+        rows.append([words, cpu, "" if name == "bare" else f"{cpu / bare - 1:+.0%}"])
+    what = f"{found['side']} x `{found['world']}`, CPU µs per environment step"
+    return markdown([what, "", "over bare"], rows)
+
+
 def worlds_tables() -> str:
     """Gymnasium worlds as tables."""
     rows = []
@@ -563,7 +599,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
-        *(networks, worlds_tables),
+        *(networks, worlds_tables, worlds_gym, worlds_speed),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

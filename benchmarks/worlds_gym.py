@@ -19,7 +19,7 @@ from apart import worlds
 
 STORED = Path(__file__).parent.parent / "results" / "worlds-gym.json"
 METHODS = ("apart_logits", "diayn", "vic", "random_walk")
-STEPS, EPISODES = 50_000, 8
+STEPS, EPISODES = 20_000, 8
 SAME: dict[str, Any] = {"episodes_per_update": EPISODES, "steps": STEPS, "evaluate_every": STEPS}
 LEARNING = {
     "network": "mlp:64,64",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from apart.worlds import WORLDS
     from apart.worlds import register as register_world
     from apart.worlds.grid import parse as parse_map
+    from apart.worlds.hosts import gym_world
     from apart.worlds.search import table_of
     from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
@@ -45,6 +46,7 @@ _PLACES = {
     "WORLDS": ("apart.worlds", "WORLDS"),
     "draw": ("apart.door", "draw"),
     "export": ("apart.door", "export"),
+    "gym_world": ("apart.worlds.hosts", "gym_world"),
     "load": ("apart.door", "load"),
     "make_env": ("apart.door", "make_env"),
     "parse_map": ("apart.worlds.grid", "parse"),
@@ -73,6 +75,7 @@ __all__ = [
     "__version__",
     "draw",
     "export",
+    "gym_world",
     "load",
     "make_env",
     "parse_map",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -374,3 +375,82 @@ def test_gymnasium_is_not_imported_for_maps():
     code = "import sys, apart.cli; apart.cli.main(['check', 'four_rooms']); "
     code += "sys.exit('gymnasium' in sys.modules or 'jax' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_policies_that_are_loaded_and_exported_act_as_they_were_trained(tmp_path):
+    """With the scales of its observations, and a number for each head."""
+    from apart.skills import apart_skills
+
+    run = apart.train(load(f"{WALK}:actions=box3"), out=tmp_path / "run", **OPTIONS)
+    skills = apart_skills.Skills(apart.export(run, tmp_path / "exported"))
+    assert skills.values([0.0, 0.0]).shape == (3, 3, 4)
+    clear = 0
+    for at in np.ndindex(4, 4):
+        observation = np.array(at, np.float32)
+        values = np.sort(skills.values(observation), axis=1)
+        for skill in range(4):
+            if (values[:, -1, skill] - values[:, -2, skill]).min() > 1e-4:
+                clear += 1
+                assert skills.act(skill, observation) == run.skills.act(skill, observation)
+    assert clear > 20
+    played = run.skills.rollout(1)
+    assert played == run.skills[1].trajectory
+
+
+def test_the_cost_of_the_adapter_is_measured_where_it_can_be(monkeypatch, capsys):
+    from apart.running import bench
+
+    monkeypatch.setattr(bench, "_has_host", lambda: False)
+    assert bench._bench_host(0.01, 1) is None
+    assert "not measured: needs minigrid" in capsys.readouterr().out
+    pytest.importorskip("minigrid", reason="measures MiniGrid")
+    monkeypatch.setattr(bench, "T", 2)
+    found = bench.host_steps(0.01, 1)
+    assert list(found) == ["bare", "ours", "with_policy"]
+    assert all(row["cpu_us_per_step"] > 0 for row in found.values())
+
+
+def test_a_function_of_python_is_kept_by_its_name():
+    hostile.healed(False)
+    world = apart.gym_world("hostile:Walk-v0", places=hostile.corner, noise=0.5)
+    assert world.about.spec["places"] == "hostile:corner"
+    assert worlds.known_everywhere(world.about.spec)
+    vector = world.make(1)
+    assert world.place(*vector.reset(seed=[0])).tolist() == [0]
+    with pytest.raises(UserError, match="write module:name"):
+        apart.gym_world("hostile:Walk-v0", places=lambda env, obs: 0)
+    with pytest.raises(UserError, match="arguments are stored as JSON"):
+        apart.gym_world("hostile:Walk-v0", noise=np.ones(2))
+
+
+def test_what_only_the_main_program_has_is_not_known_everywhere(tmp_path):
+    code = """
+import gymnasium, hostile, apart
+gymnasium.register("Mine-v0", type("Mine", (hostile.Walk,), {"__module__": "__main__"}))
+def where(env, obs): return 0
+for world in (apart.gym_world("Mine-v0"), apart.gym_world("hostile:Walk-v0", places=where)):
+    try:
+        apart.train(world, seeds=2, out="set")
+    except apart.UserError as error:
+        print(error)
+"""
+    around = {**os.environ, "PYTHONPATH": str(TESTS)}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=around)
+    assert done.stdout.count("other processes do not know the world") == 2, done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_numbers_in_the_guide_are_those_of_the_code():
+    guide = " ".join((TESTS.parent / "docs" / "guide" / "worlds.md").read_text().split())
+    for words in (
+        f"measured in {hosts._SAMPLE} steps of random play",
+        f"of up to {spaces._MOST_JOINT} combinations",
+        {13: "thirteen Atari games"}[len(places._RAM)],
+        f"the environment's own limit, else {hosts._HORIZON}.",
+        f"| `timeout` | {HostWorld.timeout:g} |",
+        f"| `bins` | {hosts._BINS} |",
+        {8: "for up to eight dimensions one head"}[spaces.MAX_HEADS],
+        {3: "(a third of a cell)"}[places._PER_CELL],
+    ):
+        assert words in guide, words

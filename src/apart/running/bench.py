@@ -8,10 +8,12 @@ the best of several measurements; machines are noisy, and noise only slows.
 from __future__ import annotations
 
 import json
+import math
 import platform
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -109,6 +111,97 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     }
 
 
+HOST, SIDE, T = "gym:MiniGrid-FourRooms-v0", 8, 100
+HOST_TITLE = f"a host world ({SIDE} of {HOST} side by side, episodes of {T})"
+
+
+def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
+    """Time of an environment step: of a bare vector environment, of ours, of ours with a policy.
+
+    By turns in this process, whole episodes; the best of ``repeats`` each. Seconds of the CPU are
+    told too: on a busy machine they are what can be compared.
+    """
+    import gymnasium
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+
+    from apart.training import collect
+    from apart.training.collect import Drawn
+    from apart.training.host import Host
+    from apart.training.program import learner_over
+    from apart.training.state import hyper_of
+
+    options = {"skills": 20, "horizon": T, "network": "mlp:128,128"}
+    config, world = resolve(HOST, "diayn", options)
+    assert isinstance(world, HostWorld)
+    n_actions, host = world.about.n_actions, Host(world)
+    bare: Any = gymnasium.make_vec(HOST.partition(":")[2], num_envs=SIDE, vectorization_mode="sync")
+    learner = learner_over(world, config, states=False)
+    q = learner.init(jax.random.key(0), jax.random.key(1), hyper_of(config)).q.params
+    act = jax.jit(lambda obs, skill, choice: collect.actions(learner.values(q, obs), skill, choice))
+    choices = np.random.default_rng(0).integers(n_actions, size=(SIDE, T)).astype(np.int32)
+    asked = choices.copy()
+    asked[0] = n_actions  # the policy is asked for all; the others still do what they did
+    seeds, skill = list(range(SIDE)), jnp.zeros(SIDE, jnp.int32)
+
+    def by_gymnasium() -> None:
+        bare.reset(seed=seeds)
+        for t in range(T):
+            bare.step(choices[:, t])
+
+    def by_host(choice: Any) -> None:
+        host.by_host(act, Drawn(skill, choice), seeds)
+
+    ways: dict[str, Callable[[], None]] = {
+        "bare": by_gymnasium,
+        "ours": lambda: by_host(choices),
+        "with_policy": lambda: by_host(asked),
+    }
+    for play in ways.values():  # compiles, and shows how long it takes
+        began = time.perf_counter()
+        play()
+    n = max(int(seconds / (time.perf_counter() - began)), 1)
+    wall, cpu = dict.fromkeys(ways, math.inf), dict.fromkeys(ways, math.inf)
+    for _ in range(repeats):
+        for name, play in ways.items():
+            began, worked = time.perf_counter(), time.process_time()
+            for _ in range(n):
+                play()
+            wall[name] = min(wall[name], (time.perf_counter() - began) / (n * SIDE * T))
+            cpu[name] = min(cpu[name], (time.process_time() - worked) / (n * SIDE * T))
+    host.close()
+    bare.close()
+    return {
+        name: {
+            "us_per_step": round(1e6 * wall[name], 1),
+            "cpu_us_per_step": round(1e6 * cpu[name], 1),
+        }
+        for name in ways
+    }
+
+
+def _has_host() -> bool:
+    from importlib.util import find_spec
+
+    return all(find_spec(name) is not None for name in ("gymnasium", "minigrid"))
+
+
+def _bench_host(seconds: float, repeats: int) -> dict[str, Any] | None:
+    """The same in a process of its own, printed; None where it cannot be measured."""
+    print(f"\n{HOST_TITLE}")
+    if not _has_host():
+        print("not measured: needs minigrid (pip install 'apart[minigrid]')")
+        return None
+    row = _in_own_process(HOST_TITLE, 0, seconds, repeats)
+    print(f"{'':18}{'steps/s':>12}{'CPU µs/step':>14}{'over bare':>12}")
+    for name, found in row.items():
+        speed, cpu = 1e6 / found["us_per_step"], found["cpu_us_per_step"]
+        over = cpu / row["bare"]["cpu_us_per_step"] - 1
+        print(f"{name.replace('_', ' '):18}{speed:12,.0f}{cpu:14,.1f}{over:12.1%}", flush=True)
+    return row
+
+
 def bench(seconds: float, repeats: int, path: Path | None) -> int:
     """Measure all cases, print the tables, write JSON to ``path`` if given; the exit code.
 
@@ -133,6 +226,7 @@ def bench(seconds: float, repeats: int, path: Path | None) -> int:
                 f"{row['compile_seconds']:12.1f}{row['peak_rss_mb']:12,.0f}{row['threads']:12}",
                 flush=True,
             )
+    results["host"] = _bench_host(seconds, repeats)
     if path:
         write_json(path, results)
         print(f"written to {path}", file=sys.stderr)
@@ -152,6 +246,10 @@ def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> di
 
 
 def _main(title: str, number: str, seconds: str, repeats: str) -> None:
+    if title == HOST_TITLE:
+        threads.use(1)
+        print(json.dumps(host_steps(float(seconds), int(repeats))))
+        return
     case = cases()[title][int(number)]
     threads.use(threads.best(resolve(case.world, case.method, case.options)[0]))
     print(json.dumps(measure(case, float(seconds), int(repeats))))

@@ -33,7 +33,7 @@ class Skills:
         self.arrays = read(Path(folder) / "model.safetensors")
 
     def values(self, observation: Any) -> Any:
-        """[A, K] or [M, A, K] Q of an observation; a table: a state's number or (row, column)."""
+        """[A, K] or [M, A, K] Q of an observation; of a table: of a state or (row, column)."""
         a, c, x = self.arrays, self.config, np.asarray(observation)
         if c["table"]:
             state = np.flatnonzero((a["cells"] == x).all(1))[0] if x.ndim else int(x)

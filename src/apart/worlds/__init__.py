@@ -51,9 +51,13 @@ def register(kind: str, build: Builder) -> None:
 def known_everywhere(spec: Spec) -> bool:
     """Whether other processes can build the world too, as seeds side by side need it.
 
-    They can where it comes with this package or with an installed plugin.
+    They can where it comes with this package or with an installed plugin; a Gymnasium environment
+    where its code is in a module.
     """
-    return spec.get("kind") in _EVERYWHERE or spec.get("kind") in _PLUGGED
+    kind = spec.get("kind")
+    if kind == hosts.KIND and hosts.only_here(spec):
+        return False
+    return kind in _EVERYWHERE or kind in _PLUGGED
 
 
 def from_spec(spec: Spec, horizon: int) -> World:

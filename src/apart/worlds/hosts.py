@@ -6,6 +6,7 @@ is the spec: a run needs Gymnasium to train and to go on, not to be read and dra
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -44,7 +45,38 @@ def load(text: str, slip: float = 0.0) -> HostWorld:
     """
     if slip:
         raise UserError(f"--slip: for maps; {text} has the chances that it has")
-    id_, arguments = registered.parsed(text, SYNTAX)
+    return _loaded(*registered.parsed(text, SYNTAX))
+
+
+def gym_world(
+    id: str, *, places: Callable[[Any, Any], int] | None = None, **arguments: Any
+) -> HostWorld:
+    """A Gymnasium environment as a world.
+
+    Args:
+        id: its id, ``module:ID`` where a module registers it.
+        places: (unwrapped environment, observation) -> the number of the place, for counting; a
+            function at the top of a module, so that a run can be resumed.
+        arguments: ``seed``, ``bins``, ``see``, ``wrap``, ``timeout`` as in ``gym:ID:key=value``; the
+            others are for ``gymnasium.make`` and are stored with the run, as JSON.
+
+    Raises:
+        UserError: no such environment, or one that cannot be a world.
+    """
+    if places is not None:
+        path = f"{getattr(places, '__module__', '')}:{getattr(places, '__qualname__', '')}"
+        if registered.imported(path, "places") is not places:
+            raise UserError(f"places: {path} is another function than the one that was given")
+        arguments["places"] = path
+    try:
+        json.dumps(arguments)
+    except TypeError as error:
+        raise UserError(f"{id}: arguments are stored as JSON, and {error}") from None
+    return _loaded(id, arguments)
+
+
+def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
+    """The world of an id and its arguments, ours among them."""
     name = registered.named(id_, arguments)
     options = registered.taken(id_, arguments, _OPTIONS)
     seed = options.get("seed", 0)
@@ -55,6 +87,7 @@ def load(text: str, slip: float = 0.0) -> HostWorld:
         watch.on("gymnasium.make")
         make, limit = registered.maker(id_, f"gym:{id_}")
         env = _wrapped(make(arguments), options.get("wrap"))
+        here = registered.only_here(env)
         limit = arguments.get("max_episode_steps", limit) or registered.limit_of(env)
         try:
             watch.on("reset")
@@ -68,6 +101,7 @@ def load(text: str, slip: float = 0.0) -> HostWorld:
         "id": id_,
         "arguments": arguments,
         **{key: value for key, value in options.items() if key != "places"},
+        **({"only_here": True} if here else {}),
         **found,
     }
     return from_spec(spec, limit or _HORIZON)
@@ -162,6 +196,12 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
     )
+
+
+def only_here(spec: Spec) -> bool:
+    """Whether other processes would not find what ``spec`` names: it is in the main program."""
+    paths = (spec.get("places"), spec.get("wrap"))
+    return "only_here" in spec or any("__main__:" in p for p in paths if isinstance(p, str))
 
 
 def acts_in(spec: Spec) -> Acts:

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
 
 from apart._errors import UserError, nearest
@@ -157,18 +158,32 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
     if colon:
         _module(module, f"{module}:{id_}")
     try:
-        limit = gymnasium.spec(id_).max_episode_steps
+        known = gymnasium.spec(id_)
     except gymnasium.error.Error as error:
-        known = gymnasium.registry
-        hint = nearest(id_, known) or f" ({guards.in_a_line(error)})"
+        hint = nearest(id_, gymnasium.registry) or f" ({guards.in_a_line(error)})"
         raise UserError(f"unknown Gymnasium environment {id_!r}{hint}") from None
 
     def make(arguments: Mapping[str, Any]) -> Any:
         rest = {key: value for key, value in arguments.items() if key != "max_episode_steps"}
         with guards.saying(id_, "gymnasium.make"):
+            _quiet(str(known.entry_point))
             return gymnasium.make(id_, max_episode_steps=-1, disable_env_checker=True, **rest)
 
-    return make, limit
+    return make, known.max_episode_steps
+
+
+def _quiet(entry_point: str) -> None:
+    """MuJoCo writes its warnings to a file where the command runs, unless somebody takes them."""
+    physics = any(word in entry_point for word in ("mujoco", "gymnasium_robotics"))
+    if physics and find_spec("mujoco") is not None:
+        importlib.import_module("mujoco").set_mju_user_warning(lambda text: None)
+
+
+def only_here(env: Any) -> bool:
+    """Whether the environment is a class of the main program, which other processes have not."""
+    entry = getattr(getattr(env, "spec", None), "entry_point", None)
+    module = entry.partition(":")[0] if isinstance(entry, str) else getattr(entry, "__module__", "")
+    return module == "__main__"
 
 
 def limit_of(env: Any) -> int | None:
