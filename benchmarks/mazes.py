@@ -2,6 +2,7 @@
 
     python benchmarks/mazes.py walk [--seeds 3] [--steps 10000000]
     python benchmarks/mazes.py methods [--seeds 2] [--steps 300000] [--only diayn]
+    python benchmarks/mazes.py speed
 
 The walk takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
 results/mazes.json as it goes; what is stored is not made again.
@@ -12,14 +13,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import time
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("PJRT_NPROC", "1")  # one core
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 import apart
+from apart.learner import groups
+from apart.settings import resolve
+from apart.training.program import program
+from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
 
@@ -85,9 +95,43 @@ def trained(name: str, label: str, seed: int, steps: int, out: Path) -> dict[str
     }
 
 
+def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
+    """Environment steps per second of processor time while learning, by turns; the best of each.
+
+    With and without grouping samples by action (`apart.learner.groups`): one thread, K = 100.
+    """
+    cases = []
+    pays = groups.pays
+    for updates in (2, 4):
+        for grouped in (False, True):
+            groups.pays = pays if grouped else lambda *_: False
+            options = {**COMMON, **LEARNING, "updates_per_episode": updates}
+            config, world = resolve("maze:bottleneck", "apart_logits", options)
+            run, hyper = program(world, config), hyper_of(config)
+            state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(2))
+            cases.append([updates, grouped, run, hyper, state, math.inf])
+    groups.pays = pays
+    for _ in range(turns):
+        for case in cases:
+            *_, run, hyper, state, best = case
+            began = time.process_time()
+            state = jax.block_until_ready(run.chunk(state, hyper, jnp.int32(rounds)))
+            case[4:] = [state, min(best, (time.process_time() - began) / rounds)]
+    horizon = MAZES["bottleneck"].horizon
+    return [
+        {
+            "steps_per_update": horizon // updates,
+            "grouped": grouped,
+            "ms_per_episode": round(1e3 * best, 2),
+            "steps_per_cpu_second": round(horizon / best),
+        }
+        for updates, grouped, *_, best in cases
+    ]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("walk", "methods"))
+    parser.add_argument("what", choices=("walk", "methods", "speed"))
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--steps", type=int)
     parser.add_argument("--only", default="", help="methods whose name begins so")
@@ -103,6 +147,11 @@ def main() -> None:
     def keep() -> None:
         asked.stored.write_text(json.dumps(table, indent=1) + "\n")
 
+    if asked.what == "speed":
+        table["speed"] = speeds()
+        keep()
+        print(*table["speed"], sep="\n")
+        return
     if asked.what == "walk":
         steps = asked.steps or 10_000_000
         for name in names:

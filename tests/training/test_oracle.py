@@ -95,6 +95,8 @@ CASES = {
     "plain": {"method": "tuned_vic", "q_rule": "plain", "learning_rate": 0.1},
     "decay": {"method": "apart", "fading": 0.02, "anneal": True},
     "averaged": {"method": "apart", "average_rate": 0.05},
+    "grouped": {"method": "diayn", "q_rule": "shared_adam", "batch": 96},  # by action
+    "grouped_own": {"method": "apart", "batch": 96},
     "held": {"method": "ap_min_ascending", "hold": 2, "horizon": 8},
     "held_longer": {"method": "apart_logits", "hold": 4, "horizon": 12, "q_rule": "shared_plain"},
     "held_sweep": {"method": "apart_plus", "hold": 3, "horizon": 9},
@@ -113,6 +115,7 @@ FORMS = {
 IN_FORMS = (
     *("apart", "tuned_vic", "last_states", "current_state", "target", "shared_apart"),
     *("shared_diayn", "decay", "averaged", "bootstrap", "held", "held_shared"),
+    *("grouped", "grouped_own"),
 )
 BIASED = ("bias", "bias_target", "bias_of_logits", "additive_bias")
 # Where an action has several successors.

@@ -26,6 +26,7 @@ from typing import Any, Final, NamedTuple
 from apart._errors import UserError, unknown
 from apart._lazy import jax, jnp
 from apart._types import Array, Image, Key, Obs, Sight
+from apart.learner import groups
 from apart.learner.convolution import convolve
 
 Params = Any  # a pytree of arrays
@@ -48,6 +49,9 @@ class Approximator(NamedTuple):
     read: Callable[[Params, Obs | None], tuple[Array, Pullback]]
     # (parameters, observations [n, ...] or None for all states) -> rows [n, *shape], pullback
     scaled: Callable[[Params, Array], Params]  # parameters whose rows are a factor times as large
+    read_own: Callable[[Params, Obs, Array], tuple[Array, Pullback]] | None = None
+    # (parameters, observations, an action of each [n]) -> [n, K] that of rows [n, A, K], pullback;
+    # None where that is no less work than all
     slots: Callable[[Params], Params] = lambda params: params  # what gradients look like
     moved: Callable[[Params, Params], Params] = _less  # (parameters, change) -> those after it
 
@@ -213,6 +217,7 @@ def network(
     below: tuple[int, int],
     bias: bool,
     outputs: Callable[[Weights, Obs | None], Array],
+    inputs: Callable[[Weights, Obs], Array],
 ) -> Approximator:
     """Hidden layers, then one linear layer.
 
@@ -222,6 +227,7 @@ def network(
         below: inputs of the last layer, and their sum of squares.
         bias: whether the last layer has one.
         outputs: (weights, observations [n, ...] or None for all states) -> [n, numbers of a row].
+        inputs: (weights, observations) -> [n, units] what the last layer reads.
     """
     n_out = math.prod(shape)
 
@@ -251,11 +257,22 @@ def network(
         out, pull = jax.vjp(rows, params)
         return out, lambda gradient: pull(gradient)[0]
 
+    def read_own(params: Weights, obs: Obs, action: Array) -> tuple[Array, Pullback]:
+        def rows(weights: Weights) -> Array:
+            last = weights.last.reshape(-1, *shape)
+            numbers = groups.own_rows(inputs(weights, obs), last, action)
+            if weights.bias is not None:
+                numbers = numbers + weights.bias.reshape(shape)[action]
+            return numbers
+
+        out, pull = jax.vjp(rows, params)
+        return out, lambda gradient: pull(gradient)[0]
+
     def scaled(params: Weights, factor: Array) -> Weights:
         scaled_bias = None if params.bias is None else factor * params.bias
         return params._replace(last=factor * params.last, bias=scaled_bias)
 
-    return Approximator(init, read, scaled)
+    return Approximator(init, read, scaled, read_own if len(shape) == 2 else None)
 
 
 def _states(form: Form, sight: Sight, shape: Shape) -> Approximator:
@@ -277,7 +294,17 @@ def _dense(form: Form, sight: Sight, shape: Shape) -> Approximator:
             product = jax.nn.relu(product(layer.weight) + layer.bias).__matmul__
         return product(weights.last)
 
-    return network(shape, *_dense_layers(form, sight.image), form.bias, outputs)
+    def inputs(weights: Weights, obs: Obs) -> Array:
+        if not weights.hidden:
+            seen = sight.images(obs)
+            return seen.reshape(seen.shape[0], -1)
+        first, *others = weights.hidden
+        x = jax.nn.relu(sight.product(obs, first.weight) + first.bias)
+        for layer in others:
+            x = jax.nn.relu(x @ layer.weight + layer.bias)
+        return x
+
+    return network(shape, *_dense_layers(form, sight.image), form.bias, outputs, inputs)
 
 
 def _dense_layers(
@@ -303,15 +330,18 @@ def _cnn_layers(form: Form, image: Image) -> tuple[tuple[tuple[Shape, int], ...]
 
 
 def _cnn(form: Form, sight: Sight, shape: Shape) -> Approximator:
-    def outputs(weights: Weights, obs: Obs | None) -> Array:
+    def inputs(weights: Weights, obs: Obs | None) -> Array:
         seen = sight.images(obs)
         n, height, width, channels = seen.shape
         x = seen.reshape(n, height * width, channels).swapaxes(0, 1)
         for layer in weights.hidden:
             x = jax.nn.relu(convolve(x, layer.weight, (height, width)) + layer.bias)
-        return x.swapaxes(0, 1).reshape(n, -1) @ weights.last
+        return x.swapaxes(0, 1).reshape(n, -1)
 
-    return network(shape, *_cnn_layers(form, sight.image), form.bias, outputs)
+    def outputs(weights: Weights, obs: Obs | None) -> Array:
+        return inputs(weights, obs) @ weights.last
+
+    return network(shape, *_cnn_layers(form, sight.image), form.bias, outputs, inputs)
 
 
 def _states_size(form: Form, sight: Sight, shape: Shape) -> Size:

@@ -41,6 +41,16 @@ def _open(side: int) -> World:
     return parse("\n".join(rows), f"open {side}x{side}")
 
 
+def _maze(updates: int) -> dict[str, Any]:
+    """Options with so many updates in an episode of 200 steps."""
+    return {
+        "network": "mlp:128,128",
+        "hold": 5,
+        "batch": 256,
+        "updates_per_episode": updates,
+    }
+
+
 def cases() -> dict[str, list[Case]]:
     """The tables: methods on the paper's work, what a bias costs, and how the cost grows."""
     methods = (
@@ -53,6 +63,10 @@ def cases() -> dict[str, list[Case]]:
             Case(f"{m}, {network}", "four_rooms", m, {"network": network})
             for m in ("apart", "diayn")
             for network in ("table", "table+bias")
+        ],
+        "a continuous maze (maze:bottleneck, K = 100, mlp:128,128, hold 5, batch 256)": [
+            Case(f"1 update in {200 // n}", "maze:bottleneck", "apart_logits", _maze(n))
+            for n in (2, 4, 8)
         ],
         "scaling of apart": [
             *(Case(f"K = {k}", "four_rooms", "apart", {"skills": k}) for k in (50, 100, 200, 400)),

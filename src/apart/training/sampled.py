@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key
-from apart.learner import adam, q_learning
+from apart.learner import adam, groups, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.counts import Counts
 from apart.learner.replay import Replay
@@ -23,10 +23,12 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
         replay: where samples come from.
         counted: number of states, where observations are their numbers.
     """
+    # In tables the bits of earlier versions stay.
+    grouped = counted is None and groups.pays(p.n_actions, p.config.batch)
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = common.draw(p, replay, learnt, hyper, key, rounds)
-        q = _q_step(p, learnt, drawn, hyper)
+        q = _q_step(p, learnt, drawn, hyper, grouped)
         # The reward is that of the discriminator before its step (Algorithm 1).
         rate = common.after(q.params, hyper.discriminator_learning_rate)
         return learnt._replace(q=q, discriminator=_discriminator(p, learnt, drawn, hyper, rate))
@@ -34,10 +36,9 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
     return common.assemble(p, counted=counted, replay=replay, update=update)
 
 
-def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
+def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bool) -> Fitted:
     batch = drawn.batch
     each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
-    q, pull = p.q.read(learnt.q.params, batch.obs)
     value = q_learning.best(p.q.read(common.target_params(learnt), batch.next_obs)[0])  # [B, K]
     logits = common.logits_of(p, learnt, common.seen(p, batch))
     if p.rule.shares:
@@ -49,7 +50,12 @@ def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
         own = value[each, batch.skill]
         target = (reward + hyper.discount * drawn.proceeds * own)[:, None]
         teaches = jax.nn.one_hot(batch.skill, p.config.skills)
-    gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, p.config.batch)
+    if grouped and p.q.read_own is not None:
+        q, pull = p.q.read_own(learnt.q.params, batch.obs, batch.action)
+        gradient = q_learning.gradient(q, teaches, teaches * target, p.config.batch)
+    else:
+        q, pull = p.q.read(learnt.q.params, batch.obs)
+        gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, p.config.batch)
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
 
 
