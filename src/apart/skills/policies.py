@@ -6,8 +6,10 @@ parameters for any world; `policies_of` everything at once where states are list
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -22,8 +24,8 @@ from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.training.learner import Learner, evaluated, logits_of, pieces
-from apart.training.program import learner_of, of_states, program
-from apart.training.state import Hyper, Learnt, by_name, from_0_1, from_arrays, hyper_of
+from apart.training.program import initial, learner_of, of_states
+from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
 from apart.worlds.observations import sight_of
 from apart.worlds.world import TableWorld, World
 
@@ -60,15 +62,15 @@ def learnt_of(run: Run) -> LearntRun:
     """
     found = plan.read(run.path, None)
     hyper = hyper_of(found.config)
-    made = program(found.world, found.config)
-    like = jax.eval_shape(made.init, jnp.uint32(0), hyper)
+    learner = learner_of(found.world, found.config)
+    like = jax.eval_shape(initial(learner), jnp.uint32(0), hyper)
     plain = like._replace(key=jax.eval_shape(jax.random.key_data, like.key))
     folder = run.path / run_folder.CHECKPOINTS
     saved = checkpoint.load(folder, by_name(plain), found.sha256, older=from_0_1)
     if saved is None:
         raise UserError(f"{folder}: no checkpoint, so no policies")
-    state = from_arrays(made.init(jnp.uint32(0), hyper), saved.arrays)
-    learner = learner_of(found.world, found.config)
+    leaves = [saved.arrays[name] for name in by_name(plain)]
+    state: TrainState = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(plain), leaves)
     return LearntRun(found.config, found.world, learner, state.learnt, hyper)
 
 
@@ -86,23 +88,35 @@ def policies_of(run: Run) -> Policies | None:
         return None
     config, world, learner, learnt, hyper = learnt_of(run)
     assert isinstance(world, TableWorld)
-    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
-    over = partial(of_states, world, config)
-
-    def read(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
-        values = over(lambda obs: learner.values(evaluated(learnt), obs))
-        scores, rewards = over(lambda obs: learner.judge(learnt, obs, hyper))
-        logits = over(lambda obs: logits_of(p, learnt, obs))
-        rival = jax.lax.map(lambda row: _rivals(p.discriminator, *row), (logits, scores))
-        return jnp.argmax(values, axis=1), jax.nn.softmax(scores, axis=1), rewards, rival
-
-    action, posterior, reward, rival = jax.jit(read)(learnt, hyper)
+    same = (json.dumps(world.about.spec), config.static())
+    if same not in _COMPILED:
+        _COMPILED[same] = jax.jit(_tables(config, world, learner))
+    action, posterior, reward, rival = _COMPILED[same](learnt, hyper)
     return Policies(
         np.asarray(action, np.int32),
         np.asarray(posterior, np.float64),
         np.asarray(reward, np.float64),
         np.asarray(rival, np.int32),
     )
+
+
+Tables: TypeAlias = Callable[[Learnt, Hyper], tuple[Array, Array, Array, Array]]
+_COMPILED: dict[Any, Tables] = {}  # seeds of one configuration compile once
+
+
+def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
+    """(parameters, numbers) -> the arrays of `Policies`."""
+    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
+    over = partial(of_states, world, config)
+
+    def tables(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
+        values = over(lambda obs: learner.values(evaluated(learnt), obs))
+        scores, rewards = over(lambda obs: learner.judge(learnt, obs, hyper))
+        logits = over(lambda obs: logits_of(p, learnt, obs))
+        rival = jax.lax.map(lambda row: _rivals(p.discriminator, *row), (logits, scores))
+        return jnp.argmax(values, axis=1), jax.nn.softmax(scores, axis=1), rewards, rival
+
+    return tables
 
 
 def _rivals(discriminator: Discriminator, logits: Array, scores: Array) -> Array:

@@ -2,7 +2,8 @@
 
 const DASHES = ["", "7 3", "2 3", "8 3 2 3", "1 4", "12 4", "4 2 1 2"];
 
-// `spec`: {series: [{label, x, estimate, low, high}], levels: [{label, y}], across, up, name}
+// `spec`: {series: [{label, x, estimate, low, high}], levels: [{label, y}], across, up, name,
+// share: whether all numbers are from 0 to 1}
 function chart(spec) {
   const node = html("figure", { class: "chart" });
   const readout = html("figcaption", { class: "said" });
@@ -20,12 +21,13 @@ function chart(spec) {
 }
 
 function lineChart(spec, width, height, tell) {
-  const box = { left: 52, right: width - 14, top: 14, bottom: height - 40 };
+  const box = { left: 52, right: width - 14, top: 26, bottom: height - 40 };
   const xs = spec.series.flatMap((one) => one.x);
   const ys = [...spec.series.flatMap((one) => [...one.low, ...one.high]),
     ...spec.levels.map((level) => level.y)];
   const x = scaleOf(Math.min(...xs), Math.max(...xs), box.left, box.right);
-  const y = scaleOf(Math.min(0, ...ys), Math.max(...ys), box.bottom, box.top);
+  const most = spec.share ? 1 : Math.max(...ys) + 0.06 * (Math.max(...ys) - Math.min(0, ...ys));
+  const y = scaleOf(Math.min(0, ...ys), most, box.bottom, box.top);
   const picture = svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img",
     "aria-label": spec.name }, axes(box, x, y, spec));
   for (const { label, y: at } of spec.levels) {
@@ -34,18 +36,19 @@ function lineChart(spec, width, height, tell) {
       svg("text", { x: box.right, y: y(at) - 4, class: "level-name" }, `${label} ${rounded(at)}`));
   }
   spec.series.forEach((one, i) => {
-    const there = one.x.map((at, n) => `${x(at)},${y(one.high[n])}`);
-    const back = one.x.map((at, n) => `${x(at)},${y(one.low[n])}`).reverse();
+    const inside = (value) => y(Math.max(y.low, Math.min(y.high, value)));
+    const there = one.x.map((at, n) => `${x(at)},${inside(one.high[n])}`);
+    const back = one.x.map((at, n) => `${x(at)},${inside(one.low[n])}`).reverse();
     picture.append(
       svg("polygon", { points: [...there, ...back].join(" "), class: `band c${i % 7}` }),
       svg("polyline", { points: one.x.map((at, n) => `${x(at)},${y(one.estimate[n])}`).join(" "),
         class: `curve c${i % 7}`, "stroke-dasharray": DASHES[i % 7] }));
   });
-  const ruler = svg("line", { y1: box.top, y2: box.bottom, class: "ruler" });
+  const ruler = svg("line", { y1: box.top, y2: box.bottom, class: "ruler", visibility: "hidden" });
   picture.append(ruler);
   picture.addEventListener("pointermove", (event) => {
     const at = x.back(event.clientX - picture.getBoundingClientRect().left);
-    fill(ruler, { x1: x(at), x2: x(at) }, []);
+    fill(ruler, { x1: x(at), x2: x(at), visibility: "visible" }, []);
     tell(spec.series.map((one) => reading(one, at)).join(" \u00b7 "));
   });
   return picture;

@@ -12,28 +12,45 @@ const MEASURES = {
 };
 
 function curvesPart(data) {
-  const holder = html("div");
-  const known = [...new Set(data.groups.flatMap((group) => Object.keys(group.curves)))];
-  const names = known.filter((name) => name in MEASURES)
-    .concat(known.filter((name) => !(name in MEASURES) && !SILENT.has(name)));
-  if (data.groups.some(coverageOf)) names.splice(1, 0, "coverage");
-  let measure = names[0];
+  const holder = html("div"), select = html("div", { class: "bar" });
+  let measure = "n_effective", drawn = null;
 
   function draw() {
-    const spec = curveSpec(data, measure);
+    const spec = curveSpec(drawn, measure);
     holder.replaceChildren(chart(spec), numbersOf(spec));
   }
 
-  const select = choice(names.map((name) => [name, MEASURES[name] || name]), measure, (value) => {
-    measure = value;
-    draw();
+  // Curves of one world only: what is possible differs between worlds.
+  listen(() => {
+    const groups = sameWorld(data, state.run);
+    if (drawn && groups[0] === drawn[0]) return;
+    drawn = groups;
+    const names = measuresOf(groups);
+    if (!names.includes(measure)) [measure] = names;
+    select.replaceChildren(labelled("Measure", choice(
+      names.map((name) => [name, MEASURES[name] || name]), measure, (value) => {
+        measure = value;
+        draw();
+      })));
+    if (names.length) draw();
   });
-  if (names.length) draw();
-  return part("curves", "Learning curves", "Means over seeds; the band is the 95 % interval of the "
-    + "mean (Student's t; one seed has none).",
-  html("div", { class: "bar" }, labelled("Measure", select)), holder);
+  return part("curves", "Learning curves", "Means over seeds in this world; the band is the 95 % "
+    + "interval of the mean (Student's t; one seed has none).", select, holder);
 }
 
+function sameWorld(data, run) {
+  return data.groups.filter((group) => data.runs[group.runs[0]].world.name === run.world.name);
+}
+
+// Those that are stored: first the ones that this page can name.
+function measuresOf(groups) {
+  const stored = new Set(groups.flatMap((group) => Object.keys(group.curves)));
+  if (groups.some(coverageOf)) stored.add("coverage");
+  const known = Object.keys(MEASURES).filter((name) => stored.has(name));
+  return known.concat([...stored].filter((name) => !(name in MEASURES) && !SILENT.has(name)));
+}
+
+const SHARES = new Set(["coverage", "discriminator_accuracy"]);
 const SILENT = new Set(["updates", "wall_seconds", "env_steps", "n_available"]);
 
 function coverageOf(group) {
@@ -42,30 +59,38 @@ function coverageOf(group) {
     .map((name) => [name, counts[name].map((n) => n / group.most)])) } : null;
 }
 
-function curveSpec(data, measure) {
-  const series = data.groups.map((group) => ({ label: group.label,
+function curveSpec(groups, measure) {
+  const series = groups.map((group) => ({ label: group.label,
     ...(measure === "coverage" ? coverageOf(group) : group.curves[measure]) }))
     .filter((one) => one.x);
   const levels = [];
   if (measure === "n_effective") {
     for (const [name, part_] of [["possible", "most"], ["random walk", "walk"]]) {
-      const values = data.groups.map((group) => group[part_]).filter((n) => n !== null);
+      const values = groups.map((group) => group[part_]).filter((n) => n !== null);
       for (const y of new Set(values)) levels.push({ label: name, y });
     }
   } else if (measure === "coverage") {
     levels.push({ label: "all", y: 1 });
   }
-  return { series, levels, across: "environment steps", up: MEASURES[measure] || measure,
+  const share = SHARES.has(measure);
+  return { series, levels, share, across: "environment steps", up: MEASURES[measure] || measure,
     name: `${MEASURES[measure] || measure} over training` };
 }
 
 function accuracyPart(data) {
-  const series = data.groups.filter((group) => group.accuracy)
-    .map((group) => ({ label: group.label, ...group.accuracy }));
-  const words = "Share of skills that the discriminator names right from the place after each step "
-    + "of the episode, at the end of training.";
-  if (!series.length) return part("accuracy", "Accuracy per step", "Not stored in these folders.");
-  const spec = { series, levels: [], across: "step of the episode", up: "accuracy",
-    name: "Accuracy of the discriminator by step of the episode" };
-  return part("accuracy", "Accuracy per step", words, chart(spec), numbersOf(spec));
+  const holder = html("div");
+  let drawn = null;
+  listen(() => {
+    const groups = sameWorld(data, state.run);
+    if (drawn && groups[0] === drawn[0]) return;
+    drawn = groups;
+    const series = groups.filter((group) => group.accuracy)
+      .map((group) => ({ label: group.label, ...group.accuracy }));
+    const spec = { series, levels: [], share: true, across: "step of the episode", up: "accuracy",
+      name: "Accuracy of the discriminator by step of the episode" };
+    holder.replaceChildren(...(series.length ? [chart(spec), numbersOf(spec)]
+      : ["Not stored in these folders."]));
+  });
+  return part("accuracy", "Accuracy per step", "Share of skills that the discriminator names right "
+    + "from the place after each step of the episode, at the end of training.", holder);
 }

@@ -5,7 +5,7 @@ function goalPart() {
   const said = html("div", { class: "said", "aria-live": "polite" });
   const total = html("p", { class: "words" });
   const sets = html("div", { class: "bar" });
-  let picture = null, goal = null, start = 0, setting = "goal";
+  let picture = null, goal = 0, start = 0, setting = "goal";
   const home = button("start again from the start", () => { start = state.run.start; draw(); });
   const radio = (value, text) => {
     const input = html("input", { type: "radio", name: "sets", value,
@@ -27,10 +27,6 @@ function goalPart() {
     picture.clear();
     picture.start(start);
     home.disabled = start === run.start;
-    if (goal === null) {
-      said.replaceChildren("Click a goal.");
-      return;
-    }
     picture.frame(goal, { class: "frame goal" });
     const found = skillFor(run, goal);
     if (!found || (start !== run.start && !canWalk(run))) {
@@ -64,7 +60,7 @@ function goalPart() {
   listen((_, another) => {
     if (!another) return;
     const { run } = state;
-    goal = null;
+    goal = run.last[run.order[run.order.length - 1]];
     start = run.start;
     picture = new Picture(run.world, "Goals. Arrow keys move, Enter picks.", pick);
     panel.replaceChildren(picture.node);
@@ -74,7 +70,7 @@ function goalPart() {
       + `(${(100 * pairs.reached / pairs.pairs).toFixed(1)} %).`;
     draw();
   });
-  return part("goal", "Go to a goal", "The skill for a goal is the one that ends there from the "
+  return part("goal", "Go to a goal", "Click a goal. The skill for a goal is the one that ends there from the "
     + "start. From elsewhere nothing was trained for: see how far it generalizes.",
   sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total)));
 }

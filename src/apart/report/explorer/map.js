@@ -23,9 +23,9 @@ class Picture {
 
   // A place as a square in a layer behind everything else.
   square(place, attributes) {
-    const { x, y, size } = this.world;
+    const { x, y, size } = this.world, side = 0.94 * size;
     this.back.append(svg("rect", {
-      x: x[place] - size / 2, y: y[place] - size / 2, width: size, height: size, ...attributes,
+      x: x[place] - side / 2, y: y[place] - side / 2, width: side, height: side, ...attributes,
     }));
   }
 
@@ -132,7 +132,17 @@ function ground(world) {
       x: x - 0.45, y: world.y[place] - 0.45, width: 0.9, height: 0.9, class: "floor", rx: 0.08,
     })));
   }
-  return svg("g", {}, floor, svg("path", { d: wallsOf(world), class: "wall" }));
+  return svg("g", {}, floor, net(world), svg("path", { d: wallsOf(world), class: "wall" }));
+}
+
+// Lines between squares, where there are not too many.
+function net(world) {
+  const { left, top, wide, tall } = world.box;
+  if (Math.max(wide, tall) > 48) return null;
+  const parts = [];
+  for (let x = 1; x < wide; x += 1) parts.push(`M${left + x} ${top}v${tall}`);
+  for (let y = 1; y < tall; y += 1) parts.push(`M${left} ${top + y}h${wide}`);
+  return svg("path", { d: parts.join(""), class: "net", "stroke-width": 0.03 });
 }
 
 // The walls as one shape, a run of neighbours in a row as one rectangle.

@@ -1,0 +1,103 @@
+"""A skill walking on its map: frames of text for a terminal, frames of pixels for a GIF."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from apart.report import maps
+from apart.runs.folder import Place, Skill
+
+_PIXELS, _LEAST, _MOST = 480, 4, 40  # of the longer side; of a cell
+_STEP_MS, _END_MS = 120, 1200
+
+
+def arrival(path: Sequence[Place]) -> int:
+    """Steps until a path does not move any more."""
+    steps = len(path) - 1
+    while steps > 0 and path[steps - 1] == path[-1]:
+        steps -= 1
+    return steps
+
+
+def told(skill: Skill) -> str:
+    """What a skill does, in a line."""
+    steps, path = arrival(skill.trajectory), skill.trajectory
+    return (
+        f"skill {skill.index}: from {_named(path[0])} to {_named(path[-1])} in {steps} of "
+        f"{len(path) - 1} steps (probability {skill.probability:.3f})"
+    )
+
+
+def listed(skill: Skill) -> str:
+    """Its path, a place a word."""
+    return " ".join(_named(place).replace(" ", "") for place in skill.trajectory)
+
+
+def _named(place: Place) -> str:
+    return f"({', '.join(map(str, place))})" if isinstance(place, tuple) else str(place)
+
+
+def frame(backdrop: Sequence[str], path: Sequence[Place], time: int) -> str:
+    """The map after ``time`` steps: ``@`` the agent, ``o`` where it was, ``S`` its start."""
+    been = {place[:2] for place in path[: time + 1]}
+
+    def sign(r: int, c: int, wall: bool) -> str:
+        if wall:
+            return "██"
+        if (r, c) == path[time][:2]:
+            return "@ "
+        if (r, c) == path[0][:2]:
+            return "S "
+        return "o " if (r, c) in been else "· "
+
+    return "\n".join(
+        "".join(sign(r, c, wall) for c, wall in enumerate(row)).rstrip()
+        for r, row in enumerate(maps.walls(backdrop).tolist())
+    )
+
+
+def gif(backdrop: Sequence[str], path: Sequence[Place]) -> bytes:
+    """The walk as an animation that repeats; it pauses at the end."""
+    from PIL import Image
+
+    side = min(max(_PIXELS // max(len(backdrop), len(backdrop[0])), _LEAST), _MOST)
+    steps = arrival(path)
+    pictures = [_picture(backdrop, path, time, side) for time in range(steps + 1)]
+    palette = pictures[-1].convert("P", palette=Image.Palette.ADAPTIVE, colors=32)
+    flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
+    data = io.BytesIO()
+    flat[0].save(
+        data,
+        format="GIF",
+        save_all=True,
+        append_images=flat[1:],
+        duration=[_STEP_MS] * steps + [_END_MS],
+        loop=0,
+    )
+    return data.getvalue()
+
+
+def _picture(backdrop: Sequence[str], path: Sequence[Place], time: int, side: int) -> Any:
+    from PIL import Image, ImageDraw
+
+    made = Image.new("RGB", (side * len(backdrop[0]), side * len(backdrop)), maps.FLOOR)
+    draw = ImageDraw.Draw(made)
+    for r, row in enumerate(maps.walls(backdrop).tolist()):
+        for c, wall in enumerate(row):
+            if wall:
+                draw.rectangle(
+                    (c * side, r * side, (c + 1) * side - 1, (r + 1) * side - 1), maps.WALL
+                )
+    centres = [(side * (p[1] + 0.5), side * (p[0] + 0.5)) for p in path[: time + 1]]
+    if time:
+        draw.line(centres, maps.PATH, max(side // 6, 1), joint="curve")
+    _disc(draw, centres[0], side / 5, maps.START)
+    _disc(draw, centres[-1], side / 3, maps.END)
+    return made
+
+
+def _disc(draw: Any, centre: tuple[float, float], radius: float, colour: str) -> None:
+    (x, y), r = centre, radius
+    draw.ellipse((x - r, y - r, x + r, y + r), colour)
