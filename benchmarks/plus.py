@@ -20,10 +20,11 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from apart.paper._runs import Job, finished, job
+from apart.paper._runs import finished, job
 from apart.paper._spec import WORLDS, Condition
 from apart.paper.long_runs import POSTERIOR
 from apart.report import statistics
+from apart.running.study import Task
 from apart.runs.folder import Run
 from apart.worlds import grid
 
@@ -40,7 +41,7 @@ def keep(study: str, value: Any) -> None:
     (RESULTS / f"plus-{study}.json").write_text(text + "\n")
 
 
-def one(runs: Path, world: str, seed: int, steps: int, **options: Any) -> Job:
+def one(runs: Path, world: str, seed: int, steps: int, **options: Any) -> Task:
     """A run of `apart_plus`, or of another method."""
     method = options.pop("method", "apart_plus")
     return job(Condition(method, method, world, options), seed, steps, runs)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from apart import paper as experiments
 from apart._config import SPECS, TYPES, flag
 from apart.cli import main
-from apart.running import pool
+from apart.running import queue
 from apart.running import run as host
 from apart.runs.lock import Lock
 from apart.settings import choices
@@ -239,7 +239,7 @@ def folder(tmp_path_factory):
         patch.chdir(root)
         patch.setattr(os, "mkdir", _refusing(os.mkdir))
         patch.setattr(host._Training, "run", _would_train)
-        patch.setattr(pool, "run", _would_train)
+        patch.setattr(queue, "run", _would_train)
         yield root
 
 

@@ -21,6 +21,7 @@ from apart.methods import METHODS, OURS, Method
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
+from apart.running.engines import LOCAL
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
@@ -79,6 +80,7 @@ def train(
     out: str | Path | None = ...,
     overwrite: bool = ...,
     device: str | None = ...,
+    engine: str = ...,
     progress: str = ...,
     listener: Listener | None = ...,
     **options: Unpack[Options],
@@ -94,6 +96,7 @@ def train(
     out: str | Path | None = ...,
     overwrite: bool = ...,
     device: str | None = ...,
+    engine: str = ...,
     progress: str = ...,
     listener: Listener | None = ...,
     **options: Unpack[Options],
@@ -108,6 +111,7 @@ def train(
     out: str | Path | None = None,
     overwrite: bool = False,
     device: str | None = None,
+    engine: str = LOCAL,
     progress: str = "quiet",
     listener: Listener | None = None,
     **options: Unpack[Options],
@@ -124,6 +128,7 @@ def train(
         out: run folder; ``runs/WORLD-METHOD`` unless said.
         overwrite: replace the run or set that is in ``out``; otherwise that is an error.
         device: ``cpu``, ``gpu`` or ``tpu``; JAX's own choice unless said.
+        engine: where the seeds are trained: ``local`` (processes of this machine) or ``ray``.
         progress: ``quiet`` shows a bar in terminals and notebooks; ``lines``, ``json``, ``none``.
         listener: called with a `Progress` after every slice of training.
         options: fields of the configuration (``steps``, ``seed``, ``skills``, ...).
@@ -145,7 +150,7 @@ def train(
             overwrite=overwrite,
         )
         with _shown(progress, listener) as told:
-            return _usable(jobs.start(job, device, told))
+            return _usable(jobs.start(job, device, told, engine))
 
 
 def resume(
@@ -153,6 +158,7 @@ def resume(
     *,
     steps: int | str | None = None,
     device: str | None = None,
+    engine: str = LOCAL,
     progress: str = "quiet",
     listener: Listener | None = None,
     warn: Callable[[str], None] = lambda text: warnings.warn(text, stacklevel=4),
@@ -164,6 +170,7 @@ def resume(
         steps: train to so many environment steps instead; where rates depend on the length of the
             run, that is refused.
         device: as in `train`.
+        engine: as in `train`.
         progress: as in `train`.
         listener: as in `train`.
         warn: called with a line for everything that may change the bits or was passed over.
@@ -175,7 +182,9 @@ def resume(
     """
     with _in_python(), _shown(progress, listener) as told:
         until: int | None = None if steps is None else check_value("steps", steps)
-        return _usable(jobs.go_on(jobs.path("path", path), until, device, told, warn))
+        return _usable(
+            jobs.go_on(jobs.path("path", path), until, device, told, warn, engine)
+        )
 
 
 def draw(run: Run | RunSet | str | Path) -> list[Path]:

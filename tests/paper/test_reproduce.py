@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -17,9 +16,10 @@ from apart._errors import RunInterrupted, UserError
 from apart.cli import main
 from apart.methods import READINGS
 from apart.paper import _budget, _records, _reproduce, _runs
-from apart.paper._board import Board
 from apart.paper._spec import Claim, Condition, Experiment
-from apart.running import engines, pool
+from apart.running import queue
+from apart.running.board import Board
+from apart.running.study import Task
 from apart.runs import folder as run_folder
 
 TINY = Experiment("tiny", "nowhere", [Condition("a", "diayn"), Condition("b", "vic")])
@@ -102,7 +102,7 @@ def test_an_unfinished_run_is_made_again(tiny):
 
     def notes(commands, watch, until):
         asked.extend(commands)
-        return {broken: pool.Failure(2, "apart: no luck")}
+        return {broken: queue.Failure(2, "apart: no luck")}
 
     with pytest.raises(UserError, match="no luck"):
         _reproduce.reproduce(["tiny"], tiny, engine=notes, **SMALL)
@@ -237,45 +237,8 @@ def test_runs_that_experiments_share_are_paid_once():
     assert len(_budget.fit(specs, "ours", 11.0, lambda name, size: shared)) == 2
 
 
-def test_tasks_of_a_cluster_end_with_the_budget_too(tiny):
-    """What is ready comes back, what is not is given up."""
-    here, late = (job_of(label, tiny).folder for label in "ab")
-    sent = [(folder / run_folder.CONFIG).read_bytes() for folder in (here, late)]
-    back = {file.name: file.read_bytes() for file in here.iterdir() if file.is_file()}
-    cancelled, received = [], []
-
-    def wait(tasks, num_returns, timeout):
-        assert timeout is not None
-        return ([sent[0]], []) if sent[0] in tasks else ([], tasks)
-
-    ray = SimpleNamespace(
-        remote=lambda **_: lambda function: SimpleNamespace(remote=lambda config: config),
-        wait=wait,
-        get=lambda task: back,
-        cancel=lambda task, force: cancelled.append(task),
-    )
-    (here / run_folder.SUMMARY).unlink()
-    watch = lambda folder, progress: received.append(folder)  # noqa: E731
-    assert engines._distribute(ray, {here: [], late: []}, watch, time.monotonic()) == {}
-    assert (received, cancelled) == ([here], [sent[1]])
-    assert (here / run_folder.SUMMARY).exists()
-
-
-CHILD = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit({})); time.sleep({})"
-
-
-@pytest.mark.parametrize(("code", "fails"), [(143, False), (3, True)])
-def test_when_time_is_up_children_are_asked_to_end_and_failures_stay_failures(code, fails):
-    commands = {n: [sys.executable, "-c", CHILD.format(code, 60)] for n in range(9)}
-    began = time.monotonic()
-    failures = pool.run(commands, lambda name, progress: None, began + 2.0)
-    assert time.monotonic() - began < 50
-    assert bool(failures) == fails
-    assert all(failure.code == code for failure in failures.values())
-
-
 def test_what_was_not_made_in_time_is_said(tiny, monkeypatch):
-    monkeypatch.setattr(_runs.Job, "seconds", 0.0)
+    monkeypatch.setattr(Task, "seconds", 0.0)
     said, untils = [], []
 
     def late(commands, watch, until):

@@ -1,20 +1,15 @@
-"""Sets of seeds: whole, however they were stopped; and the pool of processes that trains them."""
+"""Sets of seeds: whole, however they were stopped."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import threading
 from pathlib import Path
 
 import pytest
 from torture import endings
 
 import apart
-from apart._errors import NonFinite, UserError
+from apart._errors import UserError
 from apart.cli import main
-from apart.running import pool
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.runs import plan as setup
@@ -124,62 +119,6 @@ def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(begun, capsys):
     state.with_name("iteration-999999999999.json").write_text("{}")
     apart.resume(begun)
     assert "apart: note: " in capsys.readouterr().err
-
-
-def child(code):
-    return [sys.executable, "-c", code]
-
-
-def test_the_pool_survives_what_children_do():
-    """Much on standard error, silent deaths, and an exit code with a meaning."""
-    found = pool.run(
-        {"loud": child("import sys; sys.stderr.write('x' * 500_000 + '\\n')")},
-        lambda name, progress: None,
-    )
-    assert found == {}
-    failures = pool.run(
-        {"killed": child("import os; os.kill(os.getpid(), 9)")}, lambda name, progress: None
-    )
-    assert failures == {"killed": pool.Failure(-9, "ended by signal 9")}
-    code = "import sys; print('apart: numbers', file=sys.stderr); sys.exit(3)"
-    failures = pool.run({"nan": child(code)}, lambda name, progress: None)
-    error = failures["nan"].error("seed-0")
-    assert isinstance(error, NonFinite)
-    assert str(error) == "seed-0: numbers"
-
-
-def sleeper(mark, before="pass"):
-    """A child that leaves a file if nobody stops it."""
-    return child(
-        f"import pathlib, time; {before}; time.sleep(60); pathlib.Path({str(mark)!r}).touch()"
-    )
-
-
-def test_what_a_watcher_raises_stops_the_children(tmp_path):
-    def raises(name, progress):
-        raise BrokenPipeError
-
-    says = "print('{}', flush=True)"
-    children = {name: sleeper(tmp_path / name, says) for name in ("a", "b")}
-    with pytest.raises(BrokenPipeError):
-        pool.run(children, raises)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_signal_reaches_a_child_that_was_just_started(tmp_path, monkeypatch):
-    """It comes between the start of the child and the moment when the pool knows it."""
-    plain = subprocess.Popen
-
-    def popen(*words, **named):
-        process = plain(*words, **named)
-        os.kill(os.getpid(), 2)
-        threading.Event().wait(0.2)
-        return process
-
-    monkeypatch.setattr(subprocess, "Popen", popen)
-    with pytest.raises(apart.RunInterrupted):
-        pool.run({"a": sleeper(tmp_path / "a")}, lambda name, progress: None)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):

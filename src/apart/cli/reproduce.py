@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 
 from apart import paper
-from apart._errors import UserError, unknown
+from apart._errors import UserError
 from apart.cli import words
 from apart.methods import OURS, READINGS
+from apart.running.engines import engine
 
 HELP = "tables and figures of the paper, beside its own values"
 
@@ -34,14 +35,13 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         help="what it may take (30m, 8h): chooses seeds and steps that fit, and ends in time",
     )
     parser.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
-    parser.add_argument("--engine", default="local", help="local or ray (default local)")
+    words.add_engine(parser)
     parser.set_defaults(command=run)
 
 
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing, draw, judge."""
     from apart.paper._reproduce import reproduce
-    from apart.running.engines import ENGINES
 
     if parsed.all and parsed.ids:
         raise UserError(f"--all or ids ({', '.join(parsed.ids)}), not both")
@@ -50,8 +50,6 @@ def run(parsed: argparse.Namespace) -> int:
         raise UserError(f"name an experiment or --all: {', '.join(paper.names())}")
     if parsed.budget is not None and (parsed.seeds or parsed.steps):
         raise UserError("--budget chooses --seeds and --steps; leave them out")
-    if parsed.engine not in ENGINES:
-        raise unknown("engine", parsed.engine, ENGINES)
     reproduce(
         list(dict.fromkeys(ids)),
         words.out(parsed) or Path("runs") / "reproduce",
@@ -59,6 +57,6 @@ def run(parsed: argparse.Namespace) -> int:
         steps=words.steps(parsed),
         reading=parsed.reading,
         budget=None if parsed.budget is None else words.seconds("--budget", parsed.budget),
-        engine=ENGINES[parsed.engine],
+        engine=engine(parsed.engine),
     )
     return 0

@@ -48,7 +48,7 @@ def run(parsed: argparse.Namespace) -> int:
     if single:
         threads.use(n_threads)
     try:
-        trained = jobs.go_on(folder, steps, parsed.device, reporter, words.note)
+        trained = jobs.go_on(folder, steps, parsed.device, reporter, words.note, parsed.engine)
     finally:
         reporter.close()
     if parsed.progress != "json":

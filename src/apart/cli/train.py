@@ -122,7 +122,7 @@ def run(parsed: argparse.Namespace) -> int:
     if job.seeds is None:
         threads.use(n_threads)
     try:
-        trained = jobs.start(job, parsed.device, listener)
+        trained = jobs.start(job, parsed.device, listener, parsed.engine)
     finally:
         reporter.close()
     if not quiet:

@@ -10,6 +10,7 @@ from pathlib import Path
 from apart._config import check_value, number
 from apart._errors import UserError, unknown
 from apart.running import cache
+from apart.running.engines import ENGINES, LOCAL, engine
 from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration
 from apart.runs.folder import Run, RunSet, found
@@ -78,6 +79,17 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
         default=True,
         help="draw skills.png at the end",
     )
+    add_engine(group)
+
+
+def add_engine(parser: argparse._ActionsContainer) -> None:
+    """The flag of everything that trains several runs."""
+    parser.add_argument(
+        "--engine",
+        metavar="NAME",
+        default=LOCAL,
+        help=f"where runs are trained: {', '.join(ENGINES)} (default {LOCAL})",
+    )
 
 
 def check_shared(parsed: argparse.Namespace) -> None:
@@ -86,6 +98,7 @@ def check_shared(parsed: argparse.Namespace) -> None:
         raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
+    engine(parsed.engine)
     if not parsed.cache:
         os.environ[cache.VARIABLE] = "off"  # also for children
 
@@ -100,8 +113,8 @@ def threads_of(parsed: argparse.Namespace, unless_said: int, several: bool) -> i
 
 
 def note(line: str) -> None:
-    """A line for people who watch; a pool passes it on."""
-    from apart.running.pool import NOTE
+    """A line for people who watch; a queue of runs passes it on."""
+    from apart.running.queue import NOTE
 
     print(f"{NOTE}{line}", file=sys.stderr)
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from apart._errors import UserError, unknown
 from apart.methods import OURS, READINGS
 from apart.paper import _budget, _ledger, _panels, _records, _runs, experiment
-from apart.paper._board import Say
 from apart.paper._budget import Scale
 from apart.paper._spec import Experiment, Record, Results
-from apart.running import machine
+from apart.running import machine, study
+from apart.running.board import Say
 from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration
 from apart.runs import files
@@ -66,10 +66,10 @@ def reproduce(
         name: Scale(seeds or spec.seeds, steps or spec.steps_in(reading))
         for name, spec in specs.items()
     }
-    _check_folder(folder)
+    study.check_folder(folder, "reproduction")
 
     @cache
-    def planned(name: str, size: Scale) -> dict[str, list[_runs.Job]]:
+    def planned(name: str, size: Scale) -> dict[str, list[study.Task]]:
         return _runs.planned(specs[name], folder, *size, reading)
 
     if budget is not None:
@@ -90,12 +90,8 @@ def reproduce(
     }
     every = {path: job for group in groups.values() for path, job in group.items()}
     todo = [job for job in every.values() if not job.done]
-    total = sum(job.seconds for job in todo)
-    say(
-        f"{names[0] if len(names) == 1 else f'{len(sizes)} experiments'}: {len(every)} runs, "
-        f"{len(every) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(total / machine.cores())} on {machine.cores()} core{'s'[: machine.cores() > 1]}"
-    )
+    title = names[0] if len(names) == 1 else f"{len(sizes)} experiments"
+    say(study.words(title, every.values()))
     pictures: dict[str, Path] = {}
 
     def show() -> None:
@@ -127,15 +123,8 @@ def _in_reading(specs: Mapping[str, Experiment], reading: str, say: Say) -> dict
     return kept
 
 
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file; choose another --out")
-    if not (folder / "runs").is_dir() and files.listing(folder):
-        raise UserError(f"{folder} is not empty and holds no reproduction; choose another --out")
-
-
 def _collected(
-    spec: Experiment, plan: Mapping[str, Sequence[_runs.Job]]
+    spec: Experiment, plan: Mapping[str, Sequence[study.Task]]
 ) -> dict[str, list[Record]]:
     return {
         label: [

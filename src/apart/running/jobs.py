@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from apart._config import Config, check_value
 from apart._errors import UserError
 from apart.methods import OURS
+from apart.running import engines
+from apart.running.engines import LOCAL
 from apart.running.progress import Listener
 from apart.runs import folder as run_folder
 from apart.runs import plan
@@ -70,21 +72,30 @@ def prepare(
     return Job(config, loaded, folder, seeds, overwrite)
 
 
-def start(job: Job, device: str | None = None, listener: Listener | None = None) -> Run | RunSet:
-    """Train ``job``.
+def start(
+    job: Job,
+    device: str | None = None,
+    listener: Listener | None = None,
+    engine: str = LOCAL,
+) -> Run | RunSet:
+    """Train ``job``; the runs of a set where the ``engine`` of that name has its workers.
 
     Raises:
         UserError: wrong input (nothing written), or a child failed (its last line is the message).
         RunInterrupted: SIGINT or SIGTERM; the state was saved.
         NonFinite: the numbers overflowed; the last good checkpoint is kept.
     """
+    _check_engine(engine, several=job.seeds is not None)
     if job.seeds is None:
         from apart.running.run import train_one
 
         return train_one(job.config, job.world, job.folder, job.overwrite, device, listener)
     from apart.running.seeds import train_set
 
-    return train_set(job.config, job.world, job.seeds, job.folder, job.overwrite, device, listener)
+    return train_set(
+        *(job.config, job.world, job.seeds, job.folder, job.overwrite),
+        *(device, listener, engines.engine(engine)),
+    )
 
 
 def go_on(
@@ -93,12 +104,21 @@ def go_on(
     device: str | None = None,
     listener: Listener | None = None,
     warn: Callable[[str], None] = lambda line: None,
+    engine: str = LOCAL,
 ) -> Run | RunSet:
     """Resume the run or the set of runs in ``folder``; raises as `start` does."""
-    if (folder / run_folder.CONFIG).exists() or not run_folder.is_set(folder):
+    several = not (folder / run_folder.CONFIG).exists() and run_folder.is_set(folder)
+    _check_engine(engine, several)
+    if not several:
         from apart.running.run import resume_one
 
         return resume_one(folder, steps, device, listener, warn)
     from apart.running.seeds import resume_set
 
-    return resume_set(folder, steps, device, listener)
+    return resume_set(folder, steps, device, listener, engines.engine(engine))
+
+
+def _check_engine(name: str, several: bool) -> None:
+    engines.engine(name)
+    if not several and name != LOCAL:
+        raise UserError(f"--engine {name} does nothing here: one run is trained in this process")

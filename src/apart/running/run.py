@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import platform
 import resource
 import sys
@@ -38,7 +40,8 @@ from apart.worlds.spread import spread
 from apart.worlds.world import TableWorld, World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
-_SAVE_SECONDS = 60.0  # at least, between two checkpoints
+_SAVE_SECONDS = 60.0  # at least, between two checkpoints, unless the variable says otherwise
+_SAVE_VARIABLE = "APART_SAVE_SECONDS"
 _SAVE_SHARE = 0.01  # at most, of the time
 
 
@@ -149,6 +152,7 @@ class _Training:
         self.began = self.saved_at = time.perf_counter()
         self.save_seconds = self.all_save_seconds = 0.0
         self.last_good: Path | None = None
+        self.save_every = _save_seconds()
 
     def run(self, saved: checkpoint.Saved | None) -> Run:
         """Train from the start, or from where ``saved`` is, to the end."""
@@ -232,7 +236,7 @@ class _Training:
 
     def _save_if_due(self, state: TrainState, iteration: int) -> None:
         """Only where the row of an evaluation in this very round has been written."""
-        pause = max(_SAVE_SECONDS, self.save_seconds / _SAVE_SHARE)
+        pause = max(self.save_every, self.save_seconds / _SAVE_SHARE)
         if time.perf_counter() - self.saved_at > pause:
             self._save(state, iteration)
 
@@ -381,6 +385,20 @@ class _Training:
             "peak_rss_mb": peak_rss_mb(),
             "version": __version__,
         }
+
+
+def _save_seconds() -> float:
+    """At least so many seconds between two checkpoints: fewer where machines are taken away."""
+    text = os.environ.get(_SAVE_VARIABLE)
+    if text is None:
+        return _SAVE_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0.0 <= seconds < math.inf:
+        raise UserError(f"{_SAVE_VARIABLE}={text}: give seconds, such as 10")
+    return seconds
 
 
 def _has_detail(evaluation: int) -> bool:

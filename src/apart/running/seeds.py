@@ -1,4 +1,4 @@
-"""Several seeds at once: one process a seed, one thread a process, as many as there are cores.
+"""Several seeds at once: one process a seed, one thread a process, where an engine has room.
 
 Measured against one vmapped program on two cores by `benchmarks/seeds.py`. A seed's bits cannot
 depend on its neighbours, because it has none in its process. No JAX.
@@ -6,14 +6,17 @@ depend on its neighbours, because it has none in its process. No JAX.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
-from apart.running import devices, pool
+from apart.running import devices
+from apart.running.engines import ENGINES, LOCAL, Engine
 from apart.running.progress import Listener, Progress
+from apart.running.queue import raise_failures
 from apart.runs import files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import RunSet
@@ -32,6 +35,7 @@ def train_set(
     overwrite: bool,
     device: str | None,
     listener: Listener | None,
+    engine: Engine,
 ) -> RunSet:
     """Train ``seeds`` seeds from ``config.seed`` on; each gets ``folder/seed-N``."""
     unknown = only_here(config)
@@ -42,34 +46,44 @@ def train_set(
             f"--seeds: other processes do not know the {unknown}; train its seeds one by one, or "
             "register it in a plugin"
         )
-    devices.check(device)
+    if engine is ENGINES[LOCAL]:
+        devices.check(device)
     with run_folder.claim(folder, overwrite):
         plan.write_set(folder, config, world, seeds)
-        return _finish(folder, plan.read_set(folder, None), device, listener)
+        return _finish(folder, plan.read_set(folder, None), device, listener, engine)
 
 
 def resume_set(
-    folder: Path, steps: int | None, device: str | None, listener: Listener | None
+    folder: Path,
+    steps: int | None,
+    device: str | None,
+    listener: Listener | None,
+    engine: Engine,
 ) -> RunSet:
     """Go on with every unfinished run of the set in ``folder``; all its runs, finished."""
     if not plan.read_set(folder, steps):
         raise UserError(f"{folder}: no run and no set of runs here")
-    devices.check(device)
+    if engine is ENGINES[LOCAL]:
+        devices.check(device)
     with Lock(folder):
         plans = plan.read_set(folder, steps)
         if steps is not None and (folder / run_folder.SET).exists():
             longer = plan.read_longer_set(folder, steps)
             if longer.longer:  # from now on, whatever happens
                 plan.write_longer(folder / run_folder.SET, longer)
-        return _finish(folder, plans, device, listener)
+        return _finish(folder, plans, device, listener, engine)
 
 
 def _finish(
-    folder: Path, plans: Mapping[Path, Plan], device: str | None, listener: Listener | None
+    folder: Path,
+    plans: Mapping[Path, Plan],
+    device: str | None,
+    listener: Listener | None,
+    engine: Engine,
 ) -> RunSet:
     words = ["--device", device] if device else []
     todo = {
-        path: pool.command(path, "--steps", str(planned.config.steps), *words)
+        path: ("--steps", str(planned.config.steps), *words)
         for path, planned in plans.items()
         if not planned.finished
     }
@@ -81,13 +95,12 @@ def _finish(
                 plan.write(path, plans[path].config, plans[path].world)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
     try:
-        failures = pool.run(todo, _Sums(total, listener or (lambda _: None)))
+        failures = engine(todo, _Sums(total, listener or (lambda _: None)), math.inf)
     except RunInterrupted as stop:
         raise RunInterrupted(
             f"{stop}; go on with 'apart resume {folder}'", stop.signal_number
         ) from None
-    for path, failure in failures.items():
-        raise failure.error(path.name)
+    raise_failures({path.name: failure for path, failure in failures.items()}, len(todo))
     runs = [run_folder.load(path) for path in plans]
     run_folder.write_aggregate(folder, runs)
     return RunSet(folder, runs)

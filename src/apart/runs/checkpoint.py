@@ -25,6 +25,7 @@ from apart.runs import files
 FORMAT: Final = 3  # 2: other names of arrays, translated by the caller
 KEPT: Final = 2
 _NAME: Final = re.compile(r"iteration-(\d{12})\.json")
+_PARTS: Final = (".json", ".safetensors")
 _MOST_HEADER: Final = 10_000_000
 
 
@@ -61,14 +62,24 @@ def save(folder: Path, iteration: int, arrays: Mapping[str, Any], about: Mapping
         **about,
     }
     files.write_sealed(folder / f"{stem}.json", manifest)
-    for old in manifests(folder)[:-KEPT]:
-        remove(old)
+    keep_newest(folder)
     return folder / f"{stem}.json"
 
 
 def manifests(folder: Path) -> list[Path]:
     """Of all checkpoints below ``folder``, oldest first."""
     return [path for path in files.listing(folder) if _NAME.fullmatch(path.name)]
+
+
+def keep_newest(folder: Path) -> None:
+    """Remove those before the last two."""
+    for old in manifests(folder)[:-KEPT]:
+        remove(old)
+
+
+def is_part(name: str) -> bool:
+    """Whether a file of that name can be one of the two of a checkpoint."""
+    return bool(_NAME.fullmatch(Path(name).with_suffix(".json").name)) and name.endswith(_PARTS)
 
 
 def remove(manifest: Path) -> None:

@@ -1,0 +1,121 @@
+"""Many runs as one piece of work: what they are, which are missing, training those. No JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from apart import settings
+from apart._config import Config
+from apart._errors import RunInterrupted, UserError
+from apart.running import machine
+from apart.running.board import Board, Say
+from apart.running.engines import Engine
+from apart.running.progress import duration
+from apart.running.queue import Failure
+from apart.runs import files, plan
+from apart.runs import folder as run_folder
+from apart.worlds.world import World
+
+RUNS = "runs"  # the folder in that of a study in which its runs are
+
+
+class Task(NamedTuple):
+    """One seed to train; equal ones of several studies are one."""
+
+    folder: Path
+    label: str  # for people
+    config: Config
+    world: World
+
+    @property
+    def done(self) -> bool:
+        """Whether its run is finished."""
+        return (self.folder / run_folder.SUMMARY).exists()
+
+    @property
+    def seconds(self) -> float:
+        """A guess of what it costs on one core, from the size of its arrays alone.
+
+        Within a factor of 5 of all stored runs, from tables of 1 MB to networks of 1.4 GB: larger
+        arrays leave the caches, and networks multiply them more often.
+        """
+        c = self.config
+        megabytes = settings.memory_bytes(c, self.world) / 1e6
+        per_update: float = 1e-4 * megabytes**1.35
+        return 4.0 + c.iterations * c.updates_per_episode * per_update
+
+
+def task(folder: Path, label: str, config: Config, world: World) -> Task:
+    """Where a run of the study in ``folder`` is: named after all that decides its bits."""
+    same = plan.identity(dataclasses.replace(config, seed=0), world)[:10]
+    name = f"{Path(world.name).stem}-{config.method}-{config.steps}-{same}"
+    return Task(folder / RUNS / name / f"seed-{config.seed}", label, config, world)
+
+
+def check_folder(folder: Path, what: str) -> None:
+    """`UserError` where ``folder`` cannot be that of a study: ``what`` it is called."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; choose another --out")
+    if not (folder / RUNS).is_dir() and files.listing(folder):
+        raise UserError(f"{folder} is not empty and holds no {what}; choose another --out")
+
+
+def words(title: str, tasks: Collection[Task]) -> str:
+    """``four experiments: 8 runs, 2 done, 6 to do, about 3:10 on 2 cores``."""
+    todo = [one for one in tasks if not one.done]
+    cores = machine.cores()
+    return (
+        f"{title}: {len(tasks)} runs, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
+        f"{duration(sum(one.seconds for one in todo) / cores)} on {cores} core{'s'[: cores > 1]}"
+    )
+
+
+def train(
+    todo: Iterable[Task],
+    groups: Mapping[str, Collection[Path]],
+    engine: Engine,
+    say: Say,
+    ended: Callable[[], None] = lambda: None,
+    until: float = math.inf,
+    keep_states: bool = True,
+) -> dict[Path, Failure]:
+    """Train ``todo`` in this order; ``ended`` is called whenever one of them is done.
+
+    When the clock (`time.monotonic`) says ``until``, what is under way saves its state and ends.
+    Unless told to ``keep_states``, checkpoints of finished runs are removed. Returns what failed.
+    """
+    tasks = {one.folder: one for one in todo}
+    for one in tasks.values():
+        _write(one)
+    with Board({folder: one.seconds for folder, one in tasks.items()}, groups, say) as board:
+
+        def watch(folder: Path, progress: Mapping[str, Any] | None) -> None:
+            if progress is not None:
+                board.under_way(folder, progress["env_steps"] / progress["total_steps"])
+                return
+            if not keep_states:
+                files.remove(*files.listing(folder / run_folder.CHECKPOINTS))
+            found, one = run_folder.load(folder), tasks[folder]
+            skills = run_folder.found(found.n_effective, found.n_available, one.config.skills)
+            board.done(folder, f"{one.label}, {one.world.name}, seed {one.config.seed}: {skills}")
+            ended()
+
+        try:
+            return engine(dict.fromkeys(tasks, ()), watch, until)
+        except RunInterrupted as stop:
+            raise RunInterrupted(f"{stop}; the same command goes on", stop.signal_number) from None
+
+
+def _write(one: Task) -> None:
+    """The run's folder with its config.json, unless it was begun already."""
+    path = one.folder / run_folder.CONFIG
+    if not path.exists():
+        with run_folder.claim(one.folder, overwrite=False):
+            plan.write(one.folder, one.config, one.world)
+    found = plan.read(one.folder, None)
+    if found.config != one.config or found.world.about.spec != one.world.about.spec:
+        raise UserError(f"{path}: of another configuration; choose another --out")
