@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench bench-torch nightly torture clean
+.PHONY: demo test test-cluster bench bench-torch nightly torture clean
 
 demo: $(VENV)/.installed
 	$(BIN)/apart train four_rooms --method apart_plus --out runs/demo --overwrite
@@ -15,6 +15,10 @@ test: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/pytest -n auto
+
+# A Ray cluster of two nodes on this machine, one of which is killed (a minute).
+test-cluster: $(VENV)/.dev
+	APART_CLUSTER=1 $(BIN)/pytest tests/running/test_cluster.py
 
 # Speed of this machine; `make bench-torch` puts three PyTorch versions beside it.
 bench: $(VENV)/.installed

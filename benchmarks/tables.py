@@ -20,6 +20,8 @@ from typing import Any
 from readings import PUBLISHED, gap, name_of
 
 from apart._config import SPECS, Config, flag
+from apart.comparison import results as comparison
+from apart.comparison import show
 from apart.methods import OURS, READINGS
 from apart.paper import _ledger, _records, experiment
 from apart.paper._judge import spread
@@ -33,7 +35,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "readings")),
-    *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds")),
+    *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
 )
 
@@ -364,6 +366,13 @@ def seeds() -> str:
     return markdown(["method", *ways], [[f"`{m}`", *row.values()] for m, row in result.items()])
 
 
+def compare() -> str:
+    """Methods side by side."""
+    found = comparison.read(ROOT / "results" / "compare.json")
+    machine = stored("compare")["machine"]
+    return f"Measured on: {machine}.\n\n{show.markdown(found)}"
+
+
 def readme() -> str:
     plus = stored("plus-sixty")
     old = reproduced("learned_skills")
@@ -599,7 +608,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
-        *(networks, worlds_tables, worlds_gym, worlds_speed),
+        *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

@@ -27,7 +27,11 @@ MAY_IMPORT = {
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE
     | {"methods", "objective", "report", "runs", "running", "settings", "skills", "worlds"},
-    "cli": BASE | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"},
+    "comparison": BASE
+    | {"learner", "methods", "worlds", "settings", "runs", "running", "report", "skills"},
+    "cli": BASE
+    | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"}
+    | {"comparison"},
     "__main__": {"cli"},
     "__init__": BASE | {"door", "methods", "worlds", "runs"},
 }

@@ -182,9 +182,7 @@ def resume(
     """
     with _in_python(), _shown(progress, listener) as told:
         until: int | None = None if steps is None else check_value("steps", steps)
-        return _usable(
-            jobs.go_on(jobs.path("path", path), until, device, told, warn, engine)
-        )
+        return _usable(jobs.go_on(jobs.path("path", path), until, device, told, warn, engine))
 
 
 def draw(run: Run | RunSet | str | Path) -> list[Path]:

@@ -20,6 +20,7 @@ from apart._version import __version__
 from apart.cli import (
     bench,
     check,
+    compare,
     draw,
     export,
     listing,
@@ -28,6 +29,7 @@ from apart.cli import (
     report,
     reproduce,
     resume,
+    sweep,
     train,
     words,
 )
@@ -44,6 +46,8 @@ _COMMANDS = {
     "export": export,
     "list": listing,
     "reproduce": reproduce,
+    "compare": compare,
+    "sweep": sweep,
     "bench": bench,
 }
 
@@ -111,7 +115,7 @@ def _run(said: list[str]) -> int:
         parser.print_help()
         return 0
     for name, value in vars(parsed).items():
-        if value == [] and name not in ("ids", "kinds"):  # what argparse makes of it
+        if value == [] and name not in ("ids", "kinds", "worlds"):  # what argparse makes of it
             raise UserError(f"{flag(name)}: '--' is no value")
     command: Callable[[argparse.Namespace], int] = parsed.command
     return command(parsed)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from apart.report import maps
-from apart.runs.folder import Place, Skill
+from apart.runs.skills import Place, Skill
 
 _PIXELS, _LEAST, _MOST = 480, 4, 40  # of the longer side; of a cell
 _STEP_MS, _END_MS = 120, 1200

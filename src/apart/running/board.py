@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 Say = Callable[[str], None]
+_UNKNOWN = "unknown time"
 
 
 class Board:
@@ -73,20 +74,23 @@ class Board:
             )
 
     def _left(self) -> str:
-        """At the speed so far, of what was trained here; as guessed before anything was."""
+        """At the speed so far, of what was trained here."""
         left = sum((1.0 - share) * self._cost[folder] for folder, share in self._share.items())
         made = sum(
             (share - self._before.get(folder, 0.0)) * self._cost[folder]
             for folder, share in self._share.items()
         )
-        return duration(left / max(made, 1e-9) * (time.monotonic() - self._began))
+        if made <= 0.0:
+            return _UNKNOWN
+        return duration(left / made * (time.monotonic() - self._began))
 
     def table(self) -> Table:
         """An experiment a row."""
         from rich.table import Table
 
-        left = self._left() if any(self._share.values()) else "not known yet"
-        caption = f"time left: {left}" + (f" · last: {self._latest}" if self._latest else "")
+        caption = f"time left: {self._left()}" + (
+            f" · last: {self._latest}" if self._latest else ""
+        )
         table = Table(caption=caption, caption_justify="left", box=None)
         table.add_column("experiment")
         for name in ("done", "under way", "waiting", "of"):

@@ -57,8 +57,8 @@ def gym_world(
         id: its id, ``module:ID`` where a module registers it.
         places: (unwrapped environment, observation) -> the number of the place, for counting; a
             function at the top of a module, so that a run can be resumed.
-        arguments: ``seed``, ``bins``, ``see``, ``wrap``, ``timeout`` as in ``gym:ID:key=value``; the
-            others are for ``gymnasium.make`` and are stored with the run, as JSON.
+        arguments: ``seed``, ``bins``, ``see``, ``wrap``, ``timeout`` as in ``gym:ID:key=value``;
+            the others are for ``gymnasium.make`` and are stored with the run, as JSON.
 
     Raises:
         UserError: no such environment, or one that cannot be a world.

@@ -1,0 +1,68 @@
+"""``apart compare WORLD...``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from apart._config import Config, check_value, number
+from apart._errors import UserError
+from apart.cli import words
+from apart.running.engines import engine
+from apart.runs.plan import MAX_SEEDS
+
+HELP = "methods side by side on the same worlds, by every measure"
+
+
+def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
+    """Its flags."""
+    parser.add_argument("worlds", metavar="WORLD", nargs="*", help="names or maps, as for train")
+    parser.add_argument(
+        "--methods", metavar="A,B", help="names (default: all that bring no network of their own)"
+    )
+    parser.add_argument(
+        "--steps", metavar="N,N", default="1M", help="environment steps (default 1M)"
+    )
+    parser.add_argument("--seeds", metavar="N", default="4", help="seeds of each row (default 4)")
+    parser.add_argument(
+        "--skills", metavar="N", default=str(Config.skills), help=f"K (default {Config.skills})"
+    )
+    parser.add_argument(
+        "--sharing",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="a second row of each method: a transition teaches all skills, or its own alone",
+    )
+    parser.add_argument("--out", metavar="DIR", help="folder (default runs/compare)")
+    words.add_engine(parser)
+    parser.set_defaults(command=run)
+
+
+def run(parsed: argparse.Namespace) -> int:
+    """Train what is missing, measure, show."""
+    from apart.comparison.compare import compare
+
+    if not parsed.worlds:
+        raise UserError("name a world, or several (see 'apart list worlds')")
+    compare(
+        parsed.worlds,
+        words.out(parsed) or Path("runs") / "compare",
+        methods=None if parsed.methods is None else _names("--methods", parsed.methods),
+        steps=[
+            check_value("steps", number("--steps", text, whole=True))
+            for text in _names("--steps", parsed.steps)
+        ],
+        seeds=words.count("--seeds", parsed.seeds, MAX_SEEDS),
+        skills=check_value("skills", number("--skills", parsed.skills, whole=True)),
+        sharing=parsed.sharing,
+        engine=engine(parsed.engine),
+        say=lambda text: print(text, flush=True),
+    )
+    return 0
+
+
+def _names(flag: str, text: str) -> list[str]:
+    found = [part.strip() for part in text.split(",")]
+    if not all(found):
+        raise UserError(f"{flag}: '{text}' has an empty part; separate by single commas")
+    return found

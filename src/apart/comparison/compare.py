@@ -1,0 +1,78 @@
+"""``apart compare``: train what is missing, measure it, show it. No JAX."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from apart.comparison import results, show
+from apart.comparison.rows import check_methods, rows, usual
+from apart.running import machine, study
+from apart.running.board import Say
+from apart.running.engines import Engine
+from apart.running.queue import raise_failures
+from apart.runs import files
+
+
+def compare(
+    worlds: Sequence[str],
+    folder: Path,
+    *,
+    methods: Sequence[str] | None,
+    steps: Sequence[int],
+    seeds: int,
+    skills: int,
+    sharing: bool,
+    engine: Engine,
+    say: Say,
+) -> list[results.Result]:
+    """Every method on every world; runs that are in ``folder`` already are not made again.
+
+    Writes compare.json, compare.md and compare.png there, of all that ended well, also where
+    some runs failed.
+
+    Args:
+        worlds: names or maps.
+        folder: where runs and results are.
+        methods: names; None: all that bring no network of their own.
+        steps: environment steps; each makes rows of its own.
+        seeds: of every row, from 0 on.
+        skills: K.
+        sharing: also with the other answer to whether a transition teaches all skills.
+        engine: where runs are trained.
+        say: gets every line.
+
+    Raises:
+        UserError: wrong input (nothing was trained), or what failed (all else is written).
+        RunInterrupted: a signal; calling again goes on.
+    """
+    study.check_folder(folder, "comparison")
+    table = rows(
+        list(dict.fromkeys(worlds)),
+        usual() if methods is None else check_methods(methods),
+        steps=list(dict.fromkeys(steps)),
+        seeds=seeds,
+        skills=skills,
+        sharing=sharing,
+        folder=folder,
+        say=say,
+    )
+    tasks = {task.folder: task for row in table for task in row.tasks}
+    todo = [task for task in tasks.values() if not task.done]
+    say(study.words("compare", tasks.values()))
+    failures = {}
+    if todo:
+        groups: dict[str, set[Path]] = {}
+        for row in table:
+            groups.setdefault(row.world, set()).update(task.folder for task in row.tasks)
+        # All rows get their first seed before any gets its second: what is there soon is even.
+        todo.sort(key=lambda task: (task.config.seed, task.seconds))
+        failures = study.train(todo, groups, engine, say)
+    found = results.measured(table)
+    if found:
+        results.write(folder / "compare.json", found, machine.words())
+        files.write_bytes(folder / "compare.md", (show.page(found) + "\n").encode())
+        files.write_picture(folder / "compare.png", show.figure(found))
+        say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
+    raise_failures(failures, len(tasks))
+    return found

@@ -1,0 +1,150 @@
+"""What a comparison measures of a finished run: a record each, found by all who list them. No JAX.
+
+A measure is of one run, from its folder alone. What cannot be said of a run (bits of a world that
+is no table) is None; a column that nobody has is not shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from apart._registry import Registry
+from apart.runs.folder import Run
+from apart.worlds.world import TableWorld
+
+
+class Measured(NamedTuple):
+    """A number, and whether it is exact: another sample of episodes would not change it."""
+
+    value: float
+    exact: bool = True
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of the comparison.
+
+    Attributes:
+        summary: what it is, one line.
+        head: the heading of its column.
+        unit: of the numbers.
+        of: finished run -> the number, None where it has none.
+        never: it may never be reached (infinite): medians instead of means, and how often it was.
+        digits: after the point.
+        most: run -> the largest value there can be; None: no bound that is known.
+    """
+
+    summary: str
+    head: str
+    unit: str
+    of: Callable[[Run], Measured | None]
+    never: bool = False
+    digits: int = 1
+    most: Callable[[Run], float | None] = lambda run: None
+
+
+def _greedy(run: Run) -> bool:
+    """Whether a table's skills are evaluated without drawing anything."""
+    return isinstance(run.world, TableWorld) and int(run.config["updates_per_episode"]) > 0
+
+
+def _deterministic(run: Run) -> bool:
+    world = run.world
+    return _greedy(run) and isinstance(world, TableWorld) and world.next_state.shape[2] == 1
+
+
+def _last(run: Run, column: str, exact: bool) -> Measured | None:
+    """The last value of a column of metrics.csv."""
+    found = run.metrics[-1].get(column, math.nan)
+    return None if math.isnan(found) else Measured(float(found), exact)
+
+
+def _bits(run: Run) -> Measured | None:
+    """Computed from the distributions of last states themselves, also where actions are random."""
+    return _last(run, "mutual_information", exact=True)
+
+
+def _most_skills(run: Run) -> float | None:
+    skills = int(run.config["skills"])
+    return skills if run.n_available is None else min(run.n_available, skills)
+
+
+def _most_information(run: Run) -> float | None:
+    """2^I at most: as evenly as K skills can be dealt to the places that there are."""
+    bits = _most_bits(run)
+    return None if bits is None else 2.0**bits
+
+
+def _most_bits(run: Run) -> float | None:
+    """The entropy of the last state when K skills are dealt evenly to n places."""
+    n, k = run.n_available, int(run.config["skills"])
+    if n is None:
+        return None
+    each, more = divmod(k, min(n, k))
+    shares = [(each + 1) / k] * more + [each / k] * (min(n, k) - more)
+    return -sum(share * math.log2(share) for share in shares)
+
+
+def _first_full(run: Run) -> Measured | None:
+    if run.n_available is None or run.n_available > int(run.config["skills"]):
+        return None
+    found = run.summary["first_full_at"]
+    return Measured(math.inf if found is None else float(found))
+
+
+def _radius(run: Run) -> Measured | None:
+    found: dict[str, Any] | None = run.summary.get("spread")
+    return None if found is None else Measured(float(found["radius"]), _greedy(run))
+
+
+METRICS: Final = Registry(
+    "metric",
+    {
+        "distinct": Metric(
+            "distinct last states of the K skills (APART's number of skills); by chance, expected",
+            "distinct last states",
+            "states",
+            lambda run: Measured(float(run.n_effective), _greedy(run)),
+            most=_most_skills,
+        ),
+        "information_count": Metric(
+            "2^E[log2 q(z|s_T) - log2 p(z)] by the run's own discriminator (DISDAIN's number)",
+            "information count",
+            "skills",
+            lambda run: _last(run, "information_count", _deterministic(run)),
+            most=_most_information,
+        ),
+        "mutual_information": Metric(
+            "I(Z; S_T) between the skill and its last state, from the table itself",
+            "I(Z; S_T)",
+            "bits",
+            _bits,
+            digits=2,
+            most=_most_bits,
+        ),
+        "covering_radius": Metric(
+            "steps from the nearest last state to the farthest place",
+            "covering radius",
+            "steps",
+            _radius,
+        ),
+        "steps_to_full": Metric(
+            "environment steps at the first evaluation with a skill for every place",
+            "steps to full",
+            "steps",
+            _first_full,
+            never=True,
+            digits=0,
+        ),
+        "seconds": Metric(
+            "wall time of a run in one process, on whatever else the machine was doing",
+            "seconds",
+            "s",
+            lambda run: Measured(float(run.summary["wall_seconds"]), False),
+            digits=0,
+        ),
+    },
+)

@@ -1,0 +1,126 @@
+"""What a comparison trains: every method on every world, with and without sharing. No JAX."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from apart._config import Config
+from apart._errors import UserError, unknown
+from apart._registry import load_plugins
+from apart.learner.q_learning import Q_RULES
+from apart.methods import METHODS
+from apart.running import study
+from apart.running.board import Say
+from apart.running.study import Task
+from apart.settings import resolve
+
+AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"
+TURNED = "sharing turned around"
+
+
+class Row(NamedTuple):
+    """A method on a world for so many steps, with its seeds."""
+
+    world: str
+    method: str
+    change: str  # `AS_IS`, or how it differs in who learns from a transition
+    steps: int
+    tasks: list[Task]
+
+    @property
+    def label(self) -> str:
+        """``vic + sharing``."""
+        return f"{self.method} {self.change}".rstrip()
+
+
+def usual() -> list[str]:
+    """Every method that is registered and brings no network of its own."""
+    load_plugins()
+    return [name for name, method in METHODS.items() if "network" not in method.options]
+
+
+def check_methods(names: Iterable[str]) -> list[str]:
+    """``names`` without repetitions; `UserError` with the nearest name for an unknown one."""
+    found = list(dict.fromkeys(names))
+    for name in found:
+        if name not in METHODS:
+            load_plugins()
+        if name not in METHODS:
+            raise unknown("method", name, METHODS)
+    return found
+
+
+def rows(
+    worlds: Sequence[str],
+    methods: Sequence[str],
+    *,
+    steps: Sequence[int],
+    seeds: int,
+    skills: int,
+    sharing: bool,
+    folder: Path,
+    say: Say,
+) -> list[Row]:
+    """The rows of the table, and where their runs are.
+
+    A method that cannot be trained in a world has no row there, which is said; one that can be
+    trained in none is an error.
+    """
+    found: list[Row] = []
+    for method in methods:
+        made = list(_of_method(worlds, method, steps, skills, seeds, sharing, folder, say))
+        if not made:
+            resolve(worlds[0], method, {"steps": steps[0], "skills": skills})  # says why
+        found += made
+    return sorted(found, key=lambda row: (worlds.index(row.world), steps.index(row.steps)))
+
+
+def _of_method(
+    worlds: Sequence[str],
+    method: str,
+    steps: Sequence[int],
+    skills: int,
+    seeds: int,
+    sharing: bool,
+    folder: Path,
+    say: Say,
+) -> Iterator[Row]:
+    refused: dict[str, None] = {}
+    for world, length in itertools.product(worlds, steps):
+        options = {"steps": length, "skills": skills}
+        for change in (AS_IS, TURNED) if sharing else (AS_IS,):
+            try:
+                config, loaded = resolve(world, method, options)
+                if change == TURNED:
+                    change, rule = _turned(config)
+                    if not rule:
+                        continue
+                    config, loaded = resolve(world, method, {**options, "q_rule": rule})
+            except UserError as error:
+                refused[f"no row for {method} {change}".rstrip() + f": {error}"] = None
+                continue
+            row = Row(world, method, change, length, [])
+            for seed in range(seeds):
+                one = dataclasses.replace(config, seed=seed)
+                row.tasks.append(study.task(folder, row.label, one, loaded))
+            yield row
+    for line in refused:
+        say(line)
+
+
+def _turned(config: Config) -> tuple[str, str]:
+    """The other answer to who learns from a transition, and the rule of Q that gives it.
+
+    From batches on both sides: a sweep over all that is known has no form for one skill alone.
+    Nothing where nothing is learnt.
+    """
+    rule = Q_RULES[config.q_rule]
+    change = ALONE if rule.shares else SHARING
+    for name, other in Q_RULES.items():
+        if other.adam == rule.adam and other.shares != rule.shares and not other.sweeps:
+            return change, name if config.updates_per_episode else ""
+    return change, ""

@@ -1,0 +1,151 @@
+"""A comparison in words and as a picture, from stored results alone. No JAX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from apart.comparison.metrics import METRICS
+from apart.comparison.results import Result, words
+from apart.comparison.rows import AS_IS
+from apart.report import draw, statistics
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from apart.report.draw import Figure
+
+_DRAWN: Final = ("distinct", "information_count")
+
+
+def groups(results: Iterable[Result]) -> dict[tuple[str, int], list[Result]]:
+    """By world and steps, in their order."""
+    found: dict[tuple[str, int], list[Result]] = {}
+    for result in results:
+        found.setdefault((result.world, result.steps), []).append(result)
+    return found
+
+
+def columns(results: Sequence[Result]) -> list[str]:
+    """The metrics that some of the rows have."""
+    return [name for name in METRICS if any(name in result.cells for result in results)]
+
+
+def heading(world: str, steps: int, results: Sequence[Result]) -> str:
+    """``four_rooms, 1,000,000 steps, K = 100, T = 40, 4 seeds``."""
+    counts = sorted({len(result.seeds) for result in results})
+    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    noun = "seed" if counts == [1] else "seeds"
+    first = results[0]
+    return f"{world}, {steps:,} steps, K = {first.skills}, T = {first.horizon}, {seeds} {noun}"
+
+
+def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows. Numbers that are a sample are marked, and what the best could be is below."""
+    names = columns(results)
+    rows = []
+    for result in results:
+        cells = [result.label]
+        for name in names:
+            cell = result.cells.get(name)
+            shown = "" if cell is None else words(name, cell)
+            cells.append(shown + "*" * bool(cell and not cell.exact and METRICS[name].unit != "s"))
+        rows.append(cells)
+    most: list[str] = []
+    for name in names:
+        known = [c.most for r in results if (c := r.cells.get(name)) and c.most is not None]
+        most.append(f"{max(known):,.{METRICS[name].digits}f}" if known else "")
+    if any(most):
+        rows.append(["at most", *most])
+    return ["method", *(METRICS[name].head for name in names)], rows
+
+
+def text(results: Sequence[Result]) -> str:
+    """For a terminal."""
+    parts = []
+    for (world, steps), some in groups(results).items():
+        head, rows = _cells(some)
+        table = [head, *rows]
+        widths = [max(len(row[i]) for row in table) for i in range(len(head))]
+        lines = [_aligned(row, widths) for row in table]
+        parts.append("\n".join([heading(world, steps, some), *lines]))
+    return "\n\n".join([*parts, "\n".join(legend(results))])
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    numbers = (cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+    return "  ".join([row[0].ljust(widths[0]), *numbers])
+
+
+def page(results: Sequence[Result]) -> str:
+    """The tables and what they mean, as a page of their own."""
+    return "\n\n".join([markdown(results), "\n".join(f"- {line}" for line in legend(results))])
+
+
+def markdown(results: Sequence[Result]) -> str:
+    """For a page: a table for each world and number of steps."""
+    parts = []
+    for (world, steps), some in groups(results).items():
+        head, rows = _cells(some)
+        lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
+        lines += [f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows]
+        lines[-1] = lines[-1].replace("`at most`", "*at most*")
+        parts.append("\n".join([f"**{heading(world, steps, some)}**", "", *lines]))
+    return "\n\n".join(parts)
+
+
+def legend(results: Sequence[Result]) -> Iterator[str]:
+    """What the columns are, what is exact and what is a sample."""
+    for name in columns(results):
+        yield f"{METRICS[name].head}: {METRICS[name].summary}"
+    yield "± half of the 95 % interval of the mean over seeds (Student's t)"
+    yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
+
+
+def figure(results: Sequence[Result]) -> Figure:
+    """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line."""
+    found = groups(results)
+    names = [name for name in _DRAWN if name in columns(results)]
+    tall = max(len(some) for some in found.values())
+    size = (3.1 * len(found) + 1.6, len(names) * (0.24 * tall + 1.0))
+    made, axes = draw.figure(len(found), len(names), size=size)
+    for row, name in enumerate(names):
+        for column, ((world, steps), some) in enumerate(found.items()):
+            axis = axes[row * len(found) + column]
+            _panel(axis, name, some, labelled=column == 0)
+            draw.title(axis, f"{world}, {steps / 1e6:g}M steps" if row == 0 else "")
+            axis.set_xlabel(METRICS[name].head, fontsize=8)
+    return made
+
+
+def _panel(axis: Axes, name: str, some: Sequence[Result], labelled: bool) -> None:
+    styles = _styles([result.method for result in some])
+    most = 0.0
+    for at, result in enumerate(some):
+        cell = result.cells.get(name)
+        if cell is None:
+            continue
+        colour = styles[result.method]
+        interval = statistics.mean(cell.values)
+        alone = result.label == f"{result.method} {AS_IS}".rstrip()
+        axis.barh(at, interval.estimate, color=colour, alpha=0.45 if alone else 0.2, height=0.7)
+        axis.plot(cell.values, [at] * len(cell.values), "o", color=colour, markersize=3)
+        axis.plot((interval.low, interval.high), (at, at), color="black", linewidth=1.0)
+        most = max(most, cell.most or 0.0, *cell.values)
+    limit = max((c.most for r in some if (c := r.cells.get(name)) and c.most), default=math.nan)
+    if not math.isnan(limit):
+        axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
+    axis.set_yticks(range(len(some)), [r.label for r in some] if labelled else [], fontsize=7.5)
+    axis.set_ylim(len(some) - 0.5, -0.5)
+    axis.set_xlim(0, 1.08 * most)
+
+
+def _styles(methods: Iterable[str]) -> Mapping[str, str]:
+    """A colour for each method: its own where it has one."""
+    spare = [colour for colour, _ in draw.SERIES]
+    found: dict[str, str] = {}
+    for method in dict.fromkeys(methods):
+        own = draw.STYLES.get(method)
+        found[method] = own[0] if own else spare[len(found) % len(spare)]
+    return found

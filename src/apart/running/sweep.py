@@ -1,0 +1,147 @@
+"""A sweep: many runs described by one TOML file. No JAX.
+
+``[options]`` are those of all runs, ``[grid]`` has a list of values for each key and makes every
+combination, each ``[[run]]`` is one more; ``seeds``, above them, is how many each of these gets.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from apart._config import MOVED, SPECS, Config, check_value, unknown_option
+from apart._errors import UserError, unknown
+from apart.methods import OURS
+from apart.running import study
+from apart.running.study import Task
+from apart.runs import files
+from apart.runs.plan import MAX_SEEDS
+from apart.settings import AUTO, resolve
+
+_TABLES: Final = ("seeds", "options", "grid", "run")
+_ASIDE: Final = ("world", "slip", "reading")  # of a run, beside the options of `Config`
+_TOLD: Final = ("world", "method")  # by every label anyway
+_MOST_BYTES, _MOST_RUNS = 1_000_000, 100_000
+
+
+class _Said(NamedTuple):
+    """One run as the file says it: where, and what."""
+
+    where: str
+    options: Mapping[str, Any]
+
+
+def read(path: Path, folder: Path) -> list[Task]:
+    """The runs of the sweep in the file ``path``, in its order; equal ones once.
+
+    Raises:
+        UserError: the file, the table and the key in which something is wrong.
+    """
+    try:
+        found = tomllib.loads(files.read_bytes(path, _MOST_BYTES).decode("utf-8"))
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not a text file") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{path}: not valid TOML: {error}") from None
+    for name in found:
+        if name not in _TABLES:
+            raise _at(path, "", _misplaced(name))
+    shared, seeds = _table(path, found, "options"), _seeds(path, found.get("seeds", 1))
+    _check_keys(path, "[options]", shared)
+    said = [*_grid(path, found), *_list(path, found)]
+    if not said:
+        said = [_Said("[options]", {})]
+    if len(said) * seeds > _MOST_RUNS:
+        raise _at(path, "", UserError(f"{len(said) * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
+    tasks: dict[Path, Task] = {}
+    for one in said:
+        for task in _seeded(path, one, {**shared, **one.options}, seeds, folder):
+            tasks.setdefault(task.folder, task)
+    return list(tasks.values())
+
+
+def _at(path: Path, where: str, error: UserError) -> UserError:
+    return UserError(": ".join(filter(None, (str(path), where, str(error)))))
+
+
+def _misplaced(name: str) -> UserError:
+    if name in SPECS or name in _ASIDE:
+        return UserError(f"'{name}' stands alone; put it under [options], [grid] or [[run]]")
+    return unknown("table", name, _TABLES)
+
+
+def _table(path: Path, found: Mapping[str, Any], name: str) -> dict[str, Any]:
+    value = found.get(name, {})
+    if not isinstance(value, dict):
+        raise UserError(f"{path}: '{name}' is not a table; write [{name}] above its lines")
+    return value
+
+
+def _seeds(path: Path, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SEEDS:
+        raise UserError(f"{path}: seeds = {value!r}: give a whole number, 1 to {MAX_SEEDS:,}")
+    return value
+
+
+def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
+    for key in keys:
+        if key == "seeds":
+            raise UserError(f"{path}: {where}: seeds is for all runs; put it first in the file")
+        if key not in SPECS and key not in _ASIDE:
+            names = [*SPECS, *_ASIDE]
+            error = unknown_option(key, key) if key in MOVED else unknown("key", key, names)
+            raise _at(path, where, error)
+
+
+def _grid(path: Path, found: Mapping[str, Any]) -> Iterator[_Said]:
+    """Every combination, the last key changing first."""
+    grid = _table(path, found, "grid")
+    _check_keys(path, "[grid]", grid)
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise UserError(f"{path}: [grid]: {key} = {values!r}: give a list, such as [1, 2]")
+    for values in itertools.product(*grid.values()) if grid else ():
+        chosen = dict(zip(grid, values, strict=True))
+        words = ", ".join(f"{key} = {value!r}" for key, value in chosen.items())
+        yield _Said(f"[grid] ({words})", chosen)
+
+
+def _list(path: Path, found: Mapping[str, Any]) -> Iterator[_Said]:
+    runs = found.get("run", [])
+    if not isinstance(runs, list) or not all(isinstance(run, dict) for run in runs):
+        raise UserError(f"{path}: 'run' is not a list of tables; write [[run]] above each")
+    for n, run in enumerate(runs, 1):
+        where = f"[[run]] {n}"
+        _check_keys(path, where, run)
+        yield _Said(where, run)
+
+
+def _seeded(
+    path: Path, said: _Said, options: dict[str, Any], seeds: int, folder: Path
+) -> Iterator[Task]:
+    """A task for each seed of one run."""
+    own = {key: value for key, value in options.items() if key in SPECS}
+    try:
+        world, slip = options.get("world"), options.get("slip", 0.0)
+        if not isinstance(world, str):
+            raise UserError('no world; write world = "four_rooms", or another')
+        if isinstance(slip, bool) or not isinstance(slip, int | float):
+            raise UserError(f"slip: {slip!r} is not a number")
+        method = own.pop("method", Config.method)
+        for key, value in own.items():
+            if value != AUTO:
+                own[key] = check_value(key, value)
+        first = own.pop("seed", 0)
+        check_value("seed", first + seeds - 1)
+        reading = options.get("reading", OURS)
+        config, loaded = resolve(world, method, {**own, "seed": first}, float(slip), reading)
+    except UserError as error:
+        raise _at(path, said.where, error) from None
+    chosen = [f"{key} {said.options[key]}" for key in said.options if key not in _TOLD]
+    label = ", ".join([config.method, *chosen])
+    for seed in range(first, first + seeds):
+        yield study.task(folder, label, dataclasses.replace(config, seed=seed), loaded)

@@ -1,0 +1,216 @@
+"""A comparison trains what is missing, measures it by hand-checked numbers, and shows it."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from collections import Counter
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import apart
+from apart._errors import UserError
+from apart.cli import main
+from apart.comparison import results, show
+from apart.comparison.compare import compare
+from apart.comparison.metrics import METRICS, Measured, Metric
+from apart.comparison.results import Cell, Result
+from apart.comparison.rows import rows, usual
+from apart.methods import METHODS
+from apart.running.queue import Failure
+from apart.runs import folder as run_folder
+
+SMALL = {"steps": [160], "seeds": 2, "skills": 6, "sharing": True, "say": lambda text: None}
+WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
+METHODS_HERE = ["vic", "random_walk"]
+
+
+def here(runs, watch, until):
+    """An engine without processes."""
+    for folder in runs:
+        apart.resume(folder, progress="none")
+        watch(folder, None)
+    return {}
+
+
+def refuses(runs, watch, until):
+    raise AssertionError(list(runs))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small comparison: its folder and its results."""
+    folder = tmp_path_factory.mktemp("compare")
+    found = compare(["corridor"], folder, methods=METHODS_HERE, engine=here, **SMALL)
+    return folder, found
+
+
+def runs_of(made, label):
+    folder, _ = made
+    table = rows(["corridor"], METHODS_HERE, folder=folder, **SMALL)
+    (row,) = (row for row in table if row.label == label)
+    return [run_folder.load(task.folder) for task in row.tasks]
+
+
+def test_every_method_has_a_row_and_those_that_learn_one_more(made):
+    labels = [result.label for result in made[1]]
+    assert labels == ["vic", "vic + sharing", "random_walk"]
+    with_and_without = [run.config["q_rule"] for run in runs_of(made, "vic + sharing")]
+    assert with_and_without == ["shared_adam"] * 2
+    assert all(result.seeds == [0, 1] for result in made[1])
+
+
+def test_rows_turn_sharing_around_in_either_direction(tmp_path):
+    table = rows(["empty"], ["apart_plus", "apart_logits"], folder=tmp_path, **SMALL)
+    assert [(r.label, r.tasks[0].config.q_rule) for r in table] == [
+        ("apart_plus", "sweep_plain"),
+        ("apart_plus - sharing", "plain"),
+        ("apart_logits", "sweep_plain"),
+        ("apart_logits - sharing", "plain"),
+    ]
+
+
+def test_every_registered_method_that_brings_no_network_is_compared(tmp_path):
+    """A new record needs no list here."""
+    assert set(usual()) == {m for m in METHODS if "network" not in METHODS[m].options}
+    said = []
+    table = rows(["empty"], usual(), folder=tmp_path, **{**SMALL, "say": said.append})
+    assert {row.method for row in table} == set(usual())
+    assert said == []
+
+
+def test_the_numbers_are_those_of_the_skills(made):
+    """By hand from skills.json: distinct ends, their entropy, the discriminator's posterior."""
+    for label in ("vic", "vic + sharing"):
+        (found,) = (result for result in made[1] if result.label == label)
+        for seed, run in enumerate(runs_of(made, label)):
+            k = len(run.skills)
+            ends = Counter(skill.last_state for skill in run.skills)
+            entropy = -sum(n / k * math.log2(n / k) for n in ends.values())
+            posterior = np.mean([math.log2(skill.probability * k) for skill in run.skills])
+            values = {name: cell.values[seed] for name, cell in found.cells.items()}
+            assert values["distinct"] == len(ends)
+            assert values["mutual_information"] == pytest.approx(entropy, abs=1e-4)
+            assert values["information_count"] == pytest.approx(2**posterior, rel=1e-3)
+            assert values["information_count"] <= 2**entropy + 1e-3
+        assert all(found.cells[name].exact for name in ("distinct", "mutual_information"))
+
+
+def test_a_random_walk_tells_nothing_and_its_count_is_a_sample(made):
+    (walk,) = (result for result in made[1] if result.method == "random_walk")
+    assert walk.cells["mutual_information"].values == pytest.approx([0.0, 0.0], abs=1e-5)
+    assert walk.cells["mutual_information"].exact
+    assert not walk.cells["distinct"].exact
+    assert not walk.cells["information_count"].exact
+
+
+def test_what_is_there_is_not_trained_again_and_files_do_not_change(made):
+    folder, found = made
+    before = {name: (folder / name).read_bytes() for name in ("compare.json", "compare.md")}
+    assert compare(["corridor"], folder, methods=METHODS_HERE, engine=refuses, **SMALL) == found
+    assert {name: (folder / name).read_bytes() for name in before} == before
+    assert results.read(folder / "compare.json") == [
+        result._replace(
+            cells={
+                name: cell._replace(
+                    values=[round(value, 6) for value in cell.values],
+                    most=cell.most if cell.most is None else round(cell.most, 6),
+                )
+                for name, cell in result.cells.items()
+            }
+        )
+        for result in found
+    ]
+    assert (folder / "compare.png").stat().st_size > 1000
+
+
+def test_a_failed_run_leaves_its_row_with_the_others_and_is_named(made, tmp_path):
+    shutil.copytree(made[0], tmp_path / "copy")
+    gone = runs_of((tmp_path / "copy", None), "vic")[1].path
+    (gone / run_folder.SUMMARY).unlink()
+
+    def fails(runs, watch, until):
+        assert list(runs) == [gone]
+        return {gone: Failure(3, "apart: numbers")}
+
+    with pytest.raises(apart.NonFinite, match="seed-1: numbers"):
+        compare(["corridor"], tmp_path / "copy", methods=METHODS_HERE, engine=fails, **SMALL)
+    stored = results.read(tmp_path / "copy" / "compare.json")
+    assert [(result.label, result.seeds) for result in stored] == [
+        ("vic", [0]),
+        ("vic + sharing", [0, 1]),
+        ("random_walk", [0, 1]),
+    ]
+
+
+def test_a_measure_is_one_record(made, monkeypatch):
+    monkeypatch.setitem(
+        METRICS._records,
+        "answer",
+        Metric("the answer", "answer", "", lambda run: Measured(42.0)),
+    )
+    monkeypatch.setitem(
+        METRICS._records, "nobody", Metric("has it", "nobody", "", lambda run: None)
+    )
+    found = compare(["corridor"], made[0], methods=METHODS_HERE, engine=refuses, **SMALL)
+    assert "42.0 ± 0.0" in show.markdown(found)
+    assert "nobody" not in show.text(found)
+
+
+def row(label="vic", values=(1.0, 3.0), exact=True, most=9.0, **more):
+    cells = {"distinct": Cell(list(values), exact, most), **more}
+    return Result("empty", label, "vic", 1_000_000, 100, 40, [0, 1], cells)
+
+
+def test_words_carry_intervals_marks_and_bounds():
+    steps = Cell([50_000.0, math.inf], True, None)
+    shown = show.markdown([row(), row("vic + sharing", exact=False, steps_to_full=steps)])
+    assert "**empty, 1,000,000 steps, K = 100, T = 40, 2 seeds**" in shown
+    assert "| `vic` | 2.0 ± 12.7 |  |" in shown  # Student's t with one degree of freedom
+    assert "| `vic + sharing` | 2.0 ± 12.7* | - (1 of 2) |" in shown
+    assert "| *at most* | 9.0 |  |" in shown
+    one = Result("empty", "a", "a", 1, 2, 3, [0], {"distinct": Cell([5.0], True, None)})
+    assert "| `a` | 5.0 |" in show.markdown([one])
+    assert "at most" not in show.markdown([one])
+    assert all("exact" in line for line in [*show.legend([one])][-1:])
+
+
+def test_the_bounds_are_those_of_even_dealing(made):
+    """100 skills in the paper's worlds: 81.2, 100 and 67.8 (and 6 in a corridor of 60)."""
+
+    metric = METRICS["information_count"]
+    for n, most in ((85, 81.2), (100, 100.0), (72, 67.8), (200, 100.0)):
+        run = SimpleNamespace(config={"skills": 100}, n_available=n)
+        assert metric.most(run) == pytest.approx(most, abs=0.05)
+    assert made[1][0].cells["distinct"].most == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "name a world, or several"),
+        (["corridor", "--methods", "vik"], "unknown method 'vik'; did you mean 'vic'"),
+        (["corridor", "--methods", "vic,"], "--methods: 'vic,' has an empty part"),
+        (["corridr"], "unknown world 'corridr'; did you mean 'corridor'"),
+        (["corridor", "--steps", "1M,x"], "--steps: 'x' is not a whole number"),
+        (["corridor", "--seeds", "0"], "--seeds: 0 is outside"),
+        (["corridor", "--skills", "1"], "--skills: 1 is outside"),
+        (["corridor", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
+    ],
+)
+def test_wrong_words_get_one_line_and_train_nothing(words, message, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["compare", *words]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(UserError, match="holds no comparison"):
+        compare(["corridor"], tmp_path, methods=METHODS_HERE, engine=refuses, **SMALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -1,0 +1,163 @@
+"""Sweeps: what a file says is what is trained; what it says wrong is named with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+import apart
+from apart._errors import UserError
+from apart.cli import main
+from apart.running import engines, sweep
+from apart.running.queue import Failure
+from apart.runs import folder as run_folder
+
+FILE = """
+seeds = 2
+[options]
+world = "corridor"
+steps = 160
+skills = 6
+[grid]
+method = ["vic", "diayn"]
+learning_rate = [1e-3, 2e-3]
+[[run]]
+method = "random_walk"
+seed = 7
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text=FILE):
+        path = tmp_path / "trial.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def said(path, folder="x"):
+    return [
+        (t.config.method, t.config.learning_rate, t.config.seed)
+        for t in sweep.read(path, path.parent / folder)
+    ]
+
+
+def test_a_grid_and_a_list_with_seeds(file):
+    assert said(file()) == [
+        *(("vic", rate, seed) for rate in (1e-3, 2e-3) for seed in (0, 1)),
+        *(("diayn", rate, seed) for rate in (1e-3, 2e-3) for seed in (0, 1)),
+        *(("random_walk", 2e-3, seed) for seed in (7, 8)),
+    ]
+
+
+def test_options_alone_are_one_run_and_equal_runs_are_one(file):
+    assert said(file('[options]\nworld = "empty"')) == [("apart", 2e-3, 0)]
+    twice = '[options]\nworld = "empty"\n[[run]]\nseed = 1\n[[run]]\nseed = 1\n[[run]]\nslip = 0.1'
+    assert len(said(file(twice))) == 2
+
+
+def test_what_differs_has_folders_of_its_own(file):
+    """Also where only the world does: the chance of a random action, a map of the same name."""
+    path = file('[options]\nworld = "empty"\n[grid]\nslip = [0.0, 0.1]\nsteps = ["1k", 2000]')
+    tasks = sweep.read(path, path.parent)
+    assert len({task.folder for task in tasks}) == 4
+    again = sweep.read(path, path.parent)
+    assert [task.folder for task in tasks] == [task.folder for task in again]
+    assert tasks[0].label == "apart, slip 0.0, steps 1k"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seeds = 2\n[grid\n", "not valid TOML: .*line 2"),
+        ("[option]\n", "unknown table 'option'; did you mean 'options'"),
+        ('world = "empty"', r"'world' stands alone; put it under \[options\]"),
+        ("seeds = 0", "seeds = 0: give a whole number"),
+        ("options = 3", "'options' is not a table"),
+        ("run = 3", r"'run' is not a list of tables; write \[\[run\]\]"),
+        (
+            '[options]\nskils = 3\nworld = "empty"',
+            r"\[options\]: unknown key 'skils'; did you mean",
+        ),
+        ("[options]\nhidden = 3", r"\[options\]: option 'hidden' is gone; now: --network mlp"),
+        ("[grid]\nskills = 3", r"\[grid\]: skills = 3: give a list"),
+        ("[[run]]\nseeds = 3", r"\[\[run\]\] 1: seeds is for all runs"),
+        ("[[run]]\nskills = 3", r"\[\[run\]\] 1: no world"),
+        (
+            '[options]\nworld = "empty"\n[grid]\nskills = [5, 1]',
+            r"\[grid\] \(skills = 1\): --skills: 1 is outside",
+        ),
+        ('[options]\nworld = "empti"', r"\[options\]: unknown world 'empti'; did you mean 'empty'"),
+        (
+            '[[run]]\nworld = "empty"\n[[run]]\nworld = "empty"\nmethod = "vik"',
+            r"\[\[run\]\] 2: unknown method 'vik'; did you mean 'vic'",
+        ),
+        ('[options]\nworld = "empty"\nslip = "x"', r"\[options\]: slip: 'x' is not a number"),
+        ('seeds = 9\n[options]\nworld = "empty"\nseed = 2147483640', "--seed: .* is outside"),
+    ],
+)
+def test_what_is_wrong_is_named_with_file_and_key(text, message, file, capsys):
+    path = file(text)
+    with pytest.raises(UserError, match=rf"trial\.toml: .*{message}"):
+        sweep.read(path, path.parent / "x")
+    assert main(["sweep", "trial.toml"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+    assert [p.name for p in path.parent.iterdir()] == ["trial.toml"]
+
+
+def here(runs, watch, until):
+    """An engine without processes."""
+    for folder in runs:
+        apart.resume(folder, progress="none")
+        watch(folder, None)
+    return {}
+
+
+def test_one_of_the_list_and_then_the_rest(file, capsys, monkeypatch):
+    """As an array of a batch system does; what is done is not trained again."""
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    file(f"{options}[grid]\nseed = [0, 1]")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml", "--index", "1"]) == 0
+    assert main(["sweep", "trial.toml", "--list"]) == 0
+    shown = capsys.readouterr().out
+    assert [line.split()[1] for line in shown.split("\n")[-3:-1]] == ["to", "done"]
+    trained = []
+    monkeypatch.setitem(engines.ENGINES, "local", lambda *words: trained.append(words[0]) or {})
+    assert main(["sweep", "trial.toml"]) == 0
+    assert [path.name for path in trained[0]] == ["seed-0"]
+    assert main(["sweep", "trial.toml", "--index", "2"]) == 2
+    assert "--index: 2 is outside 0 to 1" in capsys.readouterr().err
+    assert main(["sweep", "trial.toml", "--index", "1"]) == 0  # done: nothing to train
+    assert len(trained) == 1
+
+
+def test_what_failed_is_said_at_the_end(file, capsys, monkeypatch):
+    file()
+
+    def fails(runs, watch, until):
+        first, second, *_ = runs
+        return {first: Failure(3, "apart: numbers"), second: Failure(2, "apart: no luck")}
+
+    monkeypatch.setitem(engines.ENGINES, "local", fails)
+    assert main(["sweep", "trial.toml"]) == 2
+    line = capsys.readouterr().err.strip()
+    assert "2 of 10 runs failed" in line
+    assert "seed-0: numbers" in line
+    assert "seed-1: no luck" in line
+
+
+def test_a_run_of_another_configuration_in_its_place_is_refused(file, monkeypatch):
+    path = file('[options]\nworld = "corridor"\nsteps = 160\nskills = 6')
+    (task,) = sweep.read(path, path.parent / "runs" / "trial")
+    other = file('[options]\nworld = "corridor"\nsteps = 320\nskills = 6')
+    (longer,) = sweep.read(other, path.parent / "elsewhere")
+    monkeypatch.setitem(engines.ENGINES, "local", lambda *words: {})
+    assert main(["sweep", "trial.toml", "--out", "elsewhere"]) == 0
+    task.folder.mkdir(parents=True)
+    (task.folder / run_folder.CONFIG).write_bytes((longer.folder / run_folder.CONFIG).read_bytes())
+    file('[options]\nworld = "corridor"\nsteps = 160\nskills = 6')
+    assert main(["sweep", "trial.toml"]) == 2
