@@ -6,6 +6,7 @@ import ast
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,10 @@ import apart
 from apart._errors import UserError
 from apart.cli import main
 from apart.skills import apart_skills
+from apart.skills.export import _scaled, export
 from apart.skills.library import open_policies
 from apart.worlds.grid import parse
+from apart.worlds.world import ObsSpec
 
 FILE = Path(apart_skills.__file__)
 RING = parse("S..\n.#.\n...", "ring")
@@ -26,6 +29,7 @@ CASES = {
     "table": {"method": "apart"},
     "averaged": {"method": "diayn", "average_rate": 0.1},
     "biased": {"method": "diayn", "network": "additive+bias/table"},
+    "held": {"method": "diayn", "hold": 3},
     "linear": {"method": "diayn", "network": "linear"},
     "mlp": {"method": "diayn", "network": "mlp:8,6+bias"},
     "cnn": {"method": "diayn", "observation": "normalized_pixels:2", "network": "cnn:4,3:3"},
@@ -50,7 +54,7 @@ def test_all_actions_in_all_states_are_equal(case, tmp_path):
                 clear += 1
                 assert skills.act(skill, state) == run.skills.act(skill, state)
     assert clear >= 0.8 * 5 * RING.n_states
-    if case == "table":
+    if case in ("table", "held"):
         for skill in run.skills:
             assert [RING.cell(s) for s in skills.rollout(skill.index)] == skill.trajectory
 
@@ -67,12 +71,28 @@ def test_networks_on_observations_act_alike(kind, tmp_path):
                 assert skills.act(skill, seen) == run.skills.act(skill, seen)
 
 
-def test_bytes_are_seen_as_shares_of_one(tmp_path):
-    """An image of 255s equals one of ones."""
-    _, skills = exported(RING, tmp_path, **CASES["linear"])
-    of_ones = skills.values(3)
-    skills.config |= {"table": False, "scale": 1 / 255}
-    np.testing.assert_allclose(skills.values(255 * np.eye(8)[3]), of_ones, rtol=1e-5)
+def test_bytes_are_seen_as_shares_of_one():
+    """Unless the world says how they are scaled."""
+    world = twins.jax_grid(RING)
+    seen = {}
+    for name, spec in (
+        ("float", ObsSpec((8,))),
+        ("bytes", ObsSpec((8,), "uint8")),
+        ("said", ObsSpec((8,), "uint8", (2.0,), (0.5,))),
+    ):
+        found = _scaled(replace(world, obs=spec), (1, 1, 8))
+        seen[name] = (found["offset"].tolist(), found["scale"].tolist())
+    assert seen["float"] == ([0.0], [1.0])
+    assert seen["bytes"] == ([0.0], [pytest.approx(1 / 255)])
+    assert seen["said"] == ([2.0], [0.5])
+
+
+def test_what_numpy_cannot_see_is_refused(tmp_path):
+    run = apart.train(
+        "maze:corridor", "diayn", network="linear", observation="rbf", out=tmp_path / "m", **SMALL
+    )
+    with pytest.raises(UserError, match="observation rbf"):
+        export(run, tmp_path / "out", None)
 
 
 def test_the_file_is_short_and_needs_numpy_alone(tmp_path):

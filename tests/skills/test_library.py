@@ -172,3 +172,44 @@ def test_what_learns_nothing_has_no_policies(tmp_path):
     run = apart.train(RING, method="random_walk", out=tmp_path / "run", **SMALL)
     with pytest.raises(UserError, match="random_walk learns nothing"):
         run.skills.act(0, 0)
+
+
+@pytest.mark.parametrize("kind", ["table", *TWINS])
+def test_held_actions_are_held_in_rollouts_too(kind, tmp_path):
+    twins.register()
+    world = RING if kind == "table" else TWINS[kind](RING)
+    options = {**SMALL, "method": "diayn", "network": "linear", "hold": 2, "seed": 3}
+    run = apart.train(world, out=tmp_path / "run", **options)
+    assert run.skills.acting.hold == 2
+    for skill in run.skills:
+        assert run.skills.rollout(skill.index) == skill.trajectory
+        skill_of, probability = run.skills.reach(skill.last_state)
+        assert skill.last_state in run.skills[skill_of].trajectory
+        assert probability == 1.0
+
+
+def test_arrivals_with_held_actions_equal_playing_them():
+    world = parse("S...\n.#..\n....", "room", slip=0.3)
+    rng = np.random.default_rng(0)
+    action = rng.integers(0, 5, (world.n_states, 3)).astype(np.int32)
+    acting = TablePolicies(world, action, horizon=4, hold=2)
+    goal = np.arange(world.n_states) == 6
+    comes, ends = acting.arrivals(goal)
+
+    def play(state, skill, held, left, passed):
+        """(P(comes), P(ends there)) by walking all that can happen."""
+        passed = passed or state == 6
+        if left == 0:
+            return float(passed), float(state == 6)
+        chosen = action[state, skill] if left % 2 == 0 else held
+        both = np.zeros(2)
+        for after, chance in zip(
+            world.next_state[state, chosen], world.probability[state, chosen], strict=True
+        ):
+            both += chance * np.array(play(int(after), skill, chosen, left - 1, passed))
+        return both
+
+    for state in range(world.n_states):
+        for skill in range(3):
+            expected = play(state, skill, None, 4, False)
+            np.testing.assert_allclose([comes[state, skill], ends[state, skill]], expected)

@@ -50,6 +50,7 @@ class Acting(Protocol):
 
     n_actions: int
     horizon: int  # T, the steps of an episode
+    hold: int  # steps for which an action is held
 
     def act(self, skill: int, observation: Any) -> Any:
         """One greedy action."""

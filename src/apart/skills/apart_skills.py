@@ -40,8 +40,7 @@ class Skills:
             x = a["images"][state] if "images" in a else np.eye(1, c["n_states"], state)
         if "q" in a:
             return a["q"][state]
-        x = c["scale"] * (x.astype(np.float32).reshape(1, *c["image"]) - a.get("offset", 0))
-        x = np.clip(x * a["scale"], -10, 10) if "scale" in a else x
+        x = ((np.float32(x).reshape(1, *c["image"]) - a["offset"]) * a["scale"]).clip(*c["range"])
         for i in range(c["hidden"]):
             w, b = a[f"hidden.{i}.weight"], a[f"hidden.{i}.bias"]
             x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)
@@ -53,8 +52,9 @@ class Skills:
 
     def rollout(self, skill: int, start: int | None = None, seed: int = 0) -> list[int]:
         """The states of one episode in a table."""
-        luck, path = np.random.default_rng(seed), [self.config["start"] if start is None else start]
-        for _ in range(self.config["horizon"]):
-            after, p = (self.arrays[name][path[-1]] for name in ("next_state", "probability"))
-            path.append(int(luck.choice(after[a := self.act(skill, path[-1])], p=p[a])))
+        a, c, luck = self.arrays, self.config, np.random.default_rng(seed)
+        path = [c["start"] if start is None else start]
+        for t in range(c["horizon"]):
+            at = path[t], self.act(skill, path[t - t % c["hold"]])
+            path.append(int(luck.choice(a["next_state"][at], p=a["probability"][at])))
         return path

@@ -65,9 +65,9 @@ class TableEnv(Env[np.int64, np.int64]):
 class SkillEnv(Env[Any, np.int64]):
     """An environment whose actions are skills, each of several steps.
 
-    Action z < K follows skill z for ``steps`` steps, or to its end: until a step changes nothing
-    that it sees, T steps at most. Then come the actions of the environment itself, if wanted. The
-    reward is the sum over these steps; ``info["steps"]`` says how many they were.
+    Action z < K follows skill z for ``steps`` steps, or to its end: until an action of it changes
+    nothing that it sees, T steps at most. Then come the actions of the environment itself, if
+    wanted. The reward is the sum over these steps; ``info["steps"]`` says how many they were.
     """
 
     def __init__(
@@ -89,6 +89,7 @@ class SkillEnv(Env[Any, np.int64]):
         self.observation_space = env.observation_space
         self.action_space = Discrete(len(skills) + (n_actions if primitive else 0))
         self._most, self._to_end = steps or skills.acting.horizon, steps is None
+        self._hold = skills.acting.hold
         self._seen: Any = None
 
     def reset(
@@ -109,11 +110,13 @@ class SkillEnv(Env[Any, np.int64]):
             return self._one(number - len(self.skills), 0)
         total = 0.0
         for made in range(self._most):
-            before = self._seen
-            found = self._one(self.skills.act(number, before), made)
-            observation, reward, terminated, truncated, info = found
+            if made % self._hold == 0:
+                before = self._seen
+                chosen = self.skills.act(number, before)
+            observation, reward, terminated, truncated, info = self._one(chosen, made)
             total += reward
-            still = self._to_end and np.array_equal(before, self._seen)
+            decided = (made + 1) % self._hold == 0
+            still = self._to_end and decided and np.array_equal(before, self._seen)
             if terminated or truncated or still:
                 break
         return observation, total, terminated, truncated, info

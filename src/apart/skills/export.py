@@ -14,6 +14,7 @@ import numpy as np
 from safetensors.numpy import save as to_bytes
 
 from apart._errors import UserError
+from apart._types import Image
 from apart._version import __version__
 from apart.learner import approximators, q_learning
 from apart.learner.approximators import NETWORKS
@@ -25,7 +26,7 @@ from apart.training.learner import evaluated
 from apart.training.state import by_name
 from apart.worlds import observations
 from apart.worlds.observations import OBSERVATIONS
-from apart.worlds.world import TableWorld
+from apart.worlds.world import TableWorld, World
 
 FORMAT: Final = 1
 CARD, ARRAYS = "README.md", "model.safetensors"
@@ -79,33 +80,46 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
             found["cells"] = world.cells
         if OBSERVATIONS[observations.parse(config.observation)[0]].images:
             found["images"] = observations.sight_of(world, config.observation).images(None)
-    elif world.obs.scale:
-        image = observations.sight_of(world, config.observation).image
-        for name, given in (("offset", world.obs.offset), ("scale", world.obs.scale)):
-            numbers = np.asarray(given, np.float32)
-            found[name] = numbers.reshape(image) if len(given) > 1 else numbers
+    elif config.observation != "arrays":
+        raise UserError(f"export: skills that see --observation {config.observation} stay here")
+    if "q" not in found:
+        found |= _scaled(world, observations.sight_of(world, config.observation).image)
     return {name: np.asarray(array, order="C") for name, array in found.items()}
+
+
+def _scaled(world: World, image: Image) -> dict[str, Any]:
+    """``offset`` and ``scale`` of what a network sees: it sees (observation - offset) scale."""
+    offset: tuple[float, ...] = (0.0,)
+    scale: tuple[float, ...] = (1.0,)
+    if not isinstance(world, TableWorld):
+        bytes_ = world.obs.dtype == "uint8"
+        offset = world.obs.offset or offset
+        scale = world.obs.scale or ((1.0 / 255.0,) if bytes_ else scale)
+    pairs = {"offset": offset, "scale": scale}
+    return {
+        name: np.asarray(given, np.float32).reshape(image if len(given) > 1 else 1)
+        for name, given in pairs.items()
+    }
 
 
 def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """What `apart_skills.py` needs, and what was found."""
     config, world = known.config, known.world
-    scale = 1.0
     content: dict[str, Any] = {"format": FORMAT, "library": "apart", "version": __version__}
     if isinstance(world, TableWorld):
         content |= {"table": True, "n_states": world.n_states, "start": int(world.start)}
     else:
-        scale = 1.0 / 255.0 if world.obs.dtype == "uint8" and not world.obs.scale else 1.0
         content |= {"table": False, "shape": list(world.obs.shape), "dtype": world.obs.dtype}
     return content | {
         "n_skills": config.skills,
         "n_actions": world.about.n_actions,
         "values": list(q_learning.shape(world.about.n_actions, config.skills, world.about.heads)),
         "horizon": config.horizon,
+        "hold": config.hold,
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
         "image": list(observations.sight_of(world, config.observation).image),
-        "scale": scale,
+        "range": [-_far(world), _far(world)],
         "world": world.name,
         "map": list(world.places.backdrop),
         **{name: run.summary[name] for name in ("method", "seed", "env_steps", *_FOUND)},
@@ -116,6 +130,12 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
     }
 
 
+def _far(world: World) -> float:
+    scaled = not isinstance(world, TableWorld) and world.obs.scale
+    return observations.FAR if scaled else _ANY
+
+
+_ANY: Final = 3e38  # no number of a network is larger
 _FOUND: Final = ("n_effective", "n_available", "n_random_walk")
 
 
@@ -154,7 +174,7 @@ skills = Skills(".")
 skills.act(0, observation)  # one action of skill 0
 ```
 
-Actions are numbers from 0 to {run.world.about.n_actions - 1}{_heads(run)}.
+Actions are numbers from 0 to {run.world.about.n_actions - 1}{_heads(run)}{_held(run)}.
 Written by apart {__version__}.
 """
 
@@ -162,6 +182,11 @@ Written by apart {__version__}.
 def _heads(run: Run) -> str:
     heads = run.world.about.heads
     return f", {heads} of them for an action" if heads > 1 else ""
+
+
+def _held(run: Run) -> str:
+    hold = int(run.config.get("hold", 1))  # runs made before it was an option lack it
+    return f"; each is held for {hold} steps" if hold > 1 else ""
 
 
 def _inline(text: Any) -> str:

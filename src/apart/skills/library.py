@@ -8,6 +8,7 @@ episodes is sampled.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Final
 
 import jax
@@ -40,7 +41,8 @@ def open_policies(run: Run) -> Acting:
         raise UserError(f"{run.path}: {run.summary['method']} learns nothing, so no policies")
     known = learnt_of(run)
     if isinstance(known.world, TableWorld):
-        return TablePolicies(known.world, actions_of(known), known.config.horizon)
+        config = known.config
+        return TablePolicies(known.world, actions_of(known), config.horizon, config.hold)
     return SampledPolicies(run, known, known.world)
 
 
@@ -59,12 +61,9 @@ def actions_of(known: LearntRun) -> IntArray:
 class TablePolicies:
     """The policies of a table: all that can be asked is computed, nothing sampled but rollouts."""
 
-    def __init__(self, world: TableWorld, action: IntArray, horizon: int) -> None:
-        self.world, self.action, self.horizon = world, action, horizon
+    def __init__(self, world: TableWorld, action: IntArray, horizon: int, hold: int = 1) -> None:
+        self.world, self.action, self.horizon, self.hold = world, action, horizon, hold
         self.n_actions = world.about.n_actions
-        states = np.arange(world.n_states)[:, None]
-        self._onward = world.next_state[states, action]  # [S, K, N]
-        self._chance = world.probability[states, action]
 
     def act(self, skill: int, observation: Any) -> int:
         """One greedy action in a state, given by number or place."""
@@ -75,10 +74,12 @@ class TablePolicies:
         """The places of one episode; by chance, that of ``seed`` (0 unless given)."""
         z = numbered(skill, self.action.shape[1])
         state = self.world.start if start is None else places.state_of(self.world, start)
-        luck = np.random.default_rng(seed or 0)
+        luck, action = np.random.default_rng(seed or 0), np.int32(0)
         states = [state]
-        for _ in range(self.horizon):
-            onward, chance = self._onward[states[-1], z], self._chance[states[-1], z]
+        for t in range(self.horizon):
+            action = action if t % self.hold else self.action[states[-1], z]
+            onward = self.world.next_state[states[-1], action]
+            chance = self.world.probability[states[-1], action]
             nth = 0 if len(onward) == 1 else int(luck.choice(len(onward), p=chance))
             states.append(int(onward[nth]))
         return places.labels(self.world, np.array(states, np.int32))
@@ -98,13 +99,37 @@ class TablePolicies:
         come there is to stay there.
         """
         there = np.broadcast_to(goal[:, None], self.action.shape).astype(np.float64)
-        skills = np.arange(self.action.shape[1])[:, None]
         comes = ends = there
-        for _ in range(self.horizon):
-            comes = (self._chance * comes[self._onward, skills]).sum(2)
-            comes = np.where(goal[:, None], 1.0, comes)
-            ends = (self._chance * ends[self._onward, skills]).sum(2)
+        for _ in range(self.horizon // self.hold):
+            comes = self._before(comes, goal)
+            ends = self._before(ends)
         return comes, ends
+
+    def _before(self, after: FloatArray, goal: BoolArray | None = None) -> FloatArray:
+        """[S, K] what to expect of ``after`` [S, K] when a skill decides; 1 on the way in ``goal``.
+
+        An action is held: on the way the skill has no other choice.
+        """
+        states, skills = np.arange(self.world.n_states)[:, None], np.arange(after.shape[1])
+        if self.hold == 1:
+            onward, chance = self._onward
+            found = (chance * after[onward, skills[:, None]]).sum(2)
+            return found if goal is None else np.where(goal[:, None], 1.0, found)
+        held = np.broadcast_to(after[:, None], (len(after), self.n_actions, len(skills)))
+        actions = np.arange(self.n_actions)[:, None]
+        for _ in range(self.hold):
+            successors = held[self.world.next_state, actions]  # [S, A, N, K]
+            held = (self.world.probability[..., None] * successors).sum(2)
+            if goal is not None:
+                held = np.where(goal[:, None, None], 1.0, held)
+        return np.asarray(held[states, self.action, skills])
+
+    @cached_property
+    def _onward(self) -> tuple[IntArray, FloatArray]:
+        """[S, K, N] where each skill may come in one step, and how likely."""
+        states = np.arange(self.world.n_states)[:, None]
+        world = self.world
+        return world.next_state[states, self.action], world.probability[states, self.action]
 
 
 class SampledPolicies:
@@ -113,6 +138,7 @@ class SampledPolicies:
     def __init__(self, run: Run, known: LearntRun, world: JaxWorld | HostWorld) -> None:
         config, _, learner, learnt, _ = known
         self.run, self.world, self.horizon = run, world, config.horizon
+        self.hold, self._decisions = config.hold, config.decisions
         self.n_actions = world.about.n_actions
         q = evaluated(learnt)
         acting = jax.jit(lambda obs, skill: greedy_actions(learner, q, obs, skill))
@@ -131,9 +157,9 @@ class SampledPolicies:
         return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
 
     def _choices(self, n: int) -> Any:
-        """The greedy action at every step of n episodes."""
+        """The greedy action at every decision of n episodes."""
         heads = self.world.about.heads
-        shape = (n, self.horizon, heads) if heads > 1 else (n, self.horizon)
+        shape = (n, self._decisions, heads) if heads > 1 else (n, self._decisions)
         return jnp.full(shape, self.n_actions, jnp.int32)
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
@@ -165,7 +191,8 @@ class SampledPolicies:
 
         def episode(key: Any, skill: Any, start: Any) -> Any:
             begun = steps if start is None else steps._replace(reset=lambda _: start)
-            played = collect.by_steps(begun, values, Drawn(skill[None], self._choices(1)), key)
+            greedy = Drawn(skill[None], self._choices(1))
+            played = collect.by_steps(begun, values, greedy, key, hold=self.hold)
             return jax.tree.map(lambda leaf: leaf[0], played.place)
 
         many = jax.jit(jax.vmap(episode, (0, 0, None)))
@@ -190,6 +217,7 @@ class SampledPolicies:
                     lambda obs, skill, _: self._greedy(obs, skill),
                     drawn,
                     [self._seed] * len(skills) if seeds is None else seeds,
+                    self.hold,
                 )
             finally:
                 host.close()

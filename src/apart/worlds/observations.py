@@ -92,12 +92,12 @@ def _arrays(world: JaxWorld | HostWorld, _: int) -> Sight:
         if not known.scale:
             return scale * seen
         offset, times = (_per_number(numbers, image) for numbers in (known.offset, known.scale))
-        return jnp.clip((seen - offset) * times, -_FAR, _FAR)
+        return jnp.clip((seen - offset) * times, -FAR, FAR)
 
     return Sight(None, image, images, _product(images))
 
 
-_FAR: Final = 10.0  # a number further from its mean, in its own unit, is seen as so far
+FAR: Final = 10.0  # a number further from its mean, in its own unit, is seen as so far
 
 
 def _per_number(numbers: tuple[float, ...], image: Image) -> Array:
