@@ -304,6 +304,7 @@ def test_an_environment_that_forgets_its_seed_is_named_in_a_line(tmp_path, capsy
         warnings.simplefilter("default")
         assert main(["train", f"{WALK}:trouble=forgets", *options, "--progress", "none"]) == 0
     err = capsys.readouterr().err
+    assert "evaluation plays" not in err
     notes = [line for line in err.splitlines() if "does not repeat itself" in line]
     assert len(notes) == 1
     assert notes[0].startswith("apart: note: hostile:Walk-v0")
@@ -368,7 +369,9 @@ def test_the_next_line_of_check_trains(tmp_path, capsys):
     words = shlex.split(line)[2:]
     small = ["--steps", "100", "--network", "mlp:8", "--updates-per-episode", "1"]
     hostile.healed(False)
+    small += ["--evaluate-every", "599"]
     assert main([*words, *small, "--out", str(tmp_path / "run"), "--progress", "none"]) == 0
+    assert "note: an evaluation plays 600 steps" in capsys.readouterr().err
 
 
 def test_gymnasium_is_not_imported_for_maps():
