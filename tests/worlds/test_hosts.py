@@ -220,6 +220,16 @@ def test_places_of_known_worlds():
     assert car.places.n is None
 
 
+def test_goals_are_written_as_places_are():
+    from apart.skills.places import labels, numbers_at
+
+    world = load("gym:CartPole-v1")
+    assert numbers_at(world, (4, 7)).tolist() == [47]
+    assert labels(world, np.array([47])) == [(4, 7)]
+    with pytest.raises(UserError, match="no bin"):
+        numbers_at(world, (10, 0))
+
+
 def test_known_records_are_whole():
     for begin, known in places.KNOWN.items():
         assert known.feature in places.FEATURES, begin
