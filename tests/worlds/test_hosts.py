@@ -220,6 +220,16 @@ def test_places_of_known_worlds():
     assert car.places.n is None
 
 
+def test_goals_are_written_as_places_are():
+    from apart.skills.places import labels, numbers_at
+
+    world = load("gym:CartPole-v1")
+    assert numbers_at(world, (4, 7)).tolist() == [47]
+    assert labels(world, np.array([47])) == [(4, 7)]
+    with pytest.raises(UserError, match="no bin"):
+        numbers_at(world, (10, 0))
+
+
 def test_known_records_are_whole():
     for begin, known in places.KNOWN.items():
         assert known.feature in places.FEATURES, begin
@@ -304,6 +314,7 @@ def test_an_environment_that_forgets_its_seed_is_named_in_a_line(tmp_path, capsy
         warnings.simplefilter("default")
         assert main(["train", f"{WALK}:trouble=forgets", *options, "--progress", "none"]) == 0
     err = capsys.readouterr().err
+    assert "evaluation plays" not in err
     notes = [line for line in err.splitlines() if "does not repeat itself" in line]
     assert len(notes) == 1
     assert notes[0].startswith("apart: note: hostile:Walk-v0")
@@ -368,7 +379,9 @@ def test_the_next_line_of_check_trains(tmp_path, capsys):
     words = shlex.split(line)[2:]
     small = ["--steps", "100", "--network", "mlp:8", "--updates-per-episode", "1"]
     hostile.healed(False)
+    small += ["--evaluate-every", "599"]
     assert main([*words, *small, "--out", str(tmp_path / "run"), "--progress", "none"]) == 0
+    assert "note: an evaluation plays 600 steps" in capsys.readouterr().err
 
 
 def test_gymnasium_is_not_imported_for_maps():

@@ -152,8 +152,7 @@ def _usual(world: JaxWorld | HostWorld) -> list[str]:
     """Options with which such a world is usually tried (docs/guide/worlds.md has measurements)."""
     updates = max(_SIDE * world.about.horizon // _STEPS_PER_UPDATE, 1)
     together = ["--episodes-per-update", str(_SIDE), "--updates-per-episode", str(updates)]
-    method = "vic" if isinstance(world, HostWorld) else "apart_logits"
-    skills = ["--method", method, "--skills", "20", "--steps", "100k"]
+    skills = ["--method", "apart_logits", "--skills", "20", "--steps", "100k"]
     return [*skills, *together, "--network", "mlp:128,128", "--batch", "256"]
 
 

@@ -27,7 +27,7 @@ from apart.running.progress import REPORTERS, Listener, Progress, Reporter
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
-from apart.worlds.world import TableWorld
+from apart.worlds.world import HostWorld, TableWorld
 
 HELP = "discover skills in a world"
 _GROUPS = {
@@ -133,6 +133,12 @@ def run(parsed: argparse.Namespace) -> int:
 def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
     line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
+    played = config.skills * config.horizon
+    if isinstance(world, HostWorld) and played > config.evaluate_every:
+        line += (
+            f"\nnote: an evaluation plays {played:,} steps, one episode of each skill, every "
+            f"{config.evaluate_every:,} steps; --evaluate-every {4 * played} makes that rarer"
+        )
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)
         noun = world.places.noun

@@ -214,7 +214,8 @@ def places_of(spec: Mapping[str, Any] | str | None) -> Places:
         return rows
 
     n = spec.get("n")
-    return Places(None if n is None else int(n), label, backdrop, str(spec["noun"]))
+    known, most = None if n is None else int(n), math.prod(bins)
+    return Places(known, label, backdrop, str(spec["noun"]), most=most)
 
 
 def locator(spec: Mapping[str, Any] | str | None) -> Locate:

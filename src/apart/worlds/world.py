@@ -72,6 +72,7 @@ class Places(NamedTuple):
         noun: what people call one of them.
         plane: where positions lie, in worlds that have them.
         counted: whether last states are told apart at all; without, nothing is counted.
+        most: a bound on their numbers, where it is not known how many of those there are.
     """
 
     n: int | None
@@ -80,6 +81,7 @@ class Places(NamedTuple):
     noun: str = "cell"
     plane: Plane | None = None
     counted: bool = True
+    most: int | None = None
 
 
 class _World:
