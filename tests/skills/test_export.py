@@ -89,7 +89,12 @@ def test_bytes_are_seen_as_shares_of_one():
 
 def test_what_numpy_cannot_see_is_refused(tmp_path):
     run = apart.train(
-        "maze:corridor", "diayn", network="linear", observation="rbf", out=tmp_path / "m", **SMALL
+        "maze:corridor",
+        method="diayn",
+        network="linear",
+        observation="rbf",
+        out=tmp_path / "m",
+        **SMALL,
     )
     with pytest.raises(UserError, match="observation rbf"):
         export(run, tmp_path / "out", None)
