@@ -1,4 +1,4 @@
-"""Draw the stored studies: docs/images/ablation.png and pixels.png.
+"""Draw the stored studies: ablation.png, pixels.png and compare.png in docs/images.
 
 python benchmarks/figures.py
 """
@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from tables import ROOT, stored
 
+from apart.comparison import results as comparison
+from apart.comparison import show
 from apart.report import draw
 
 # cells, colour, marker: worlds differ by both
@@ -69,6 +71,10 @@ def pixels() -> draw.Figure:
     return made
 
 
+def compare() -> draw.Figure:
+    return show.figure(comparison.read(ROOT / "results" / "compare.json"))
+
+
 if __name__ == "__main__":
-    for picture in (ablation, pixels):
+    for picture in (ablation, pixels, compare):
         picture().savefig(ROOT / "docs" / "images" / f"{picture.__name__}.png")

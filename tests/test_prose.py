@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from statistics import fmean
+from types import SimpleNamespace
 
 import pytest
 from readings import PUBLISHED, name_of, reading_of
@@ -13,6 +14,7 @@ from runs.mutate import Mutator
 from tables import ROOT, reproduced, searched, stored
 
 from apart._config import Config
+from apart.comparison.metrics import METRICS
 from apart.paper._spec import WORLDS
 from apart.paper.reward_table import ROWS
 from apart.worlds import exact, grid
@@ -40,6 +42,11 @@ def world(name="four_rooms"):
 
 def cells(name="four_rooms"):
     return world(name).n_available(world(name).about.horizon)
+
+
+def most_information(name):
+    run = SimpleNamespace(config={"skills": K}, n_available=cells(name))
+    return METRICS["information_count"].most(run)
 
 
 def walk():
@@ -280,6 +287,18 @@ HELD = {
         ),
         "from here T = {} reaches all {} cells": (
             lambda: [world("u_maze").about.horizon, cells("u_maze")]
+        ),
+    },
+    "docs/guide/compare.md": {
+        "With K = {} skills the information count is at most {:.1f} in `four_rooms` ({} cells), "
+        "{:g} in `empty` and {:.1f} in `u_maze` ({} cells)": (
+            lambda: [
+                *(K, most_information("four_rooms"), cells()),
+                *(most_information("empty"), most_information("u_maze"), cells("u_maze")),
+            ]
+        ),
+        "without the outer wall, {} cells, T = {}, start in a corner": (
+            lambda: [cells("classic_rooms"), world("classic_rooms").about.horizon]
         ),
     },
     "docs/guide/networks.md": {

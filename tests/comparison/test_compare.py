@@ -91,6 +91,10 @@ def test_the_numbers_are_those_of_the_skills(made):
             entropy = -sum(n / k * math.log2(n / k) for n in ends.values())
             posterior = np.mean([math.log2(skill.probability * k) for skill in run.skills])
             values = {name: cell.values[seed] for name, cell in found.cells.items()}
+            farthest = max(column for skill in run.skills for _, column in skill.trajectory)
+            assert values["goals_reached"] == pytest.approx(100 * (farthest + 1) / 60)
+            away = [min(abs(column - end) for _, end in ends) for column in range(60)]
+            assert values["covering_radius"] == max(away)
             assert values["distinct"] == len(ends)
             assert values["mutual_information"] == pytest.approx(entropy, abs=1e-4)
             assert values["information_count"] == pytest.approx(2**posterior, rel=1e-3)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from apart._registry import Registry
 from apart.runs.folder import Run
@@ -96,8 +96,20 @@ def _first_full(run: Run) -> Measured | None:
 
 
 def _radius(run: Run) -> Measured | None:
-    found: dict[str, Any] | None = run.summary.get("spread")
-    return None if found is None else Measured(float(found["radius"]), _greedy(run))
+    return None if run.spread is None else Measured(float(run.spread["radius"]), _greedy(run))
+
+
+def _goals(run: Run) -> Measured | None:
+    """In a table the places in reach are known; what `apart reach` finds there, for each of them.
+
+    By chance, one episode of each skill is looked at.
+    """
+    world = run.world
+    if not isinstance(world, TableWorld):
+        return None
+    passed = {place for skill in run.skills for place in skill.trajectory}
+    near = int((world.distance <= int(run.config["horizon"])).sum())
+    return Measured(100.0 * len(passed) / near, _deterministic(run))
 
 
 METRICS: Final = Registry(
@@ -130,6 +142,12 @@ METRICS: Final = Registry(
             "covering radius",
             "steps",
             _radius,
+        ),
+        "goals_reached": Metric(
+            "share of the places within T steps that some skill comes to, without any training",
+            "goals reached",
+            "%",
+            _goals,
         ),
         "steps_to_full": Metric(
             "environment steps at the first evaluation with a skill for every place",
