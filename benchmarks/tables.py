@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from readings import PUBLISHED, gap, name_of
+from readings import AXES, PUBLISHED, choice, gap, name_of, reading_of
 
 from apart._config import SPECS, Config, flag
 from apart.comparison import results as comparison
@@ -493,6 +493,19 @@ def searched() -> dict[str, Any]:
     return found
 
 
+def beside_published(name: str) -> str:
+    """What a reading of the search changes in the published one."""
+    if name == name_of(PUBLISHED):
+        return "**published**"
+    reading = reading_of(name)
+    changes = [
+        f"{axis}: {choice(reading, axis)}"
+        for axis in AXES
+        if choice(reading, axis) != choice(PUBLISHED, axis)
+    ]
+    return "; ".join(changes)
+
+
 def readings() -> str:
     """The readings of the search that have four seeds, the closest first."""
     four = {
@@ -505,10 +518,9 @@ def readings() -> str:
         rows = four[name]
         means = [f"{fmean(rows[r][str(s)] for s in range(4)):.1f}" for r in ROWS]
         alone = [gap(rows, [s]) for s in range(4)]
-        named = f"**{name} (published)**" if name == name_of(PUBLISHED) else name
         lines.append(
             [
-                named,
+                beside_published(name),
                 *means,
                 f"**{gap(rows, range(4)):.2f}**",
                 f"{min(alone):.1f} to {max(alone):.1f}",
@@ -580,7 +592,7 @@ def readings_tried() -> str:
         rows = found[name]
         cells = [str(rows[r]["0"]) if "0" in rows.get(r, {}) else "" for r in ROWS]
         sign = "" if all(cells) else "at least "
-        lines.append([name, *cells, f"{sign}{gap(rows, [0]):.1f}"])
+        lines.append([beside_published(name), *cells, f"{sign}{gap(rows, [0]):.1f}"])
     return markdown(["reading", *ROWS, "mean gap"], lines)
 
 
