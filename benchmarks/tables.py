@@ -215,6 +215,50 @@ def worlds_tables() -> str:
     return markdown([*head, "random walk", "steps", ""], rows)
 
 
+UPSIDE_WALK = {"bottleneck": "29.17 ± 0.57", "u": "23.33 ± 0.57"}
+
+
+def maze_walk() -> str:
+    """Buckets that a random walk ever visits."""
+    rows = []
+    for name, walk in stored("mazes")["walk"].items():
+        seen = list(walk["visited"].values())
+        ours = f"{fmean(seen):.2f} ({', '.join(map(str, seen))})"
+        rows.append([f"`maze:{name}`", f"{walk['steps'] / 1e6:g}M", ours, UPSIDE_WALK[name]])
+    return markdown(["maze", "steps", "buckets visited (seeds)", "UPSIDE"], rows)
+
+
+def maze_methods() -> str:
+    """What existing methods find in continuous mazes."""
+    mazes = stored("mazes")["methods"]
+    rows = []
+    for label in next(iter(mazes.values())):
+        for name, methods in mazes.items():
+            runs = methods.get(label, {}).values()
+            if runs:
+                found = (", ".join(str(run[key]) for run in runs) for key in ("visited", "last"))
+                steps = {thousands(run["env_steps"]) for run in runs}
+                updates = {f"{run['updates']:,}" for run in runs}
+                words = (" ".join(steps), " ".join(updates))
+                rows.append([f"`{label}`", f"`maze:{name}`", *found, *words])
+    head = ["method", "maze", "buckets visited, by seed", "distinct last buckets"]
+    return markdown([*head, "steps", "updates"], rows)
+
+
+def maze_speed() -> str:
+    """Learning in a continuous maze, by turns."""
+    rows = [
+        [
+            f"one in {row['steps_per_update']} steps",
+            "grouped by action" if row["grouped"] else "all actions",
+            f"{row['ms_per_episode']:.1f}",
+            f"{row['steps_per_cpu_second']:,}",
+        ]
+        for row in stored("mazes")["speed"]
+    ]
+    return markdown(["updates", "last layer", "ms per episode", "steps per second"], rows)
+
+
 def ablation() -> str:
     rows = []
     for row in stored("plus-ablation"):
@@ -620,6 +664,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
+        *(maze_walk, maze_methods, maze_speed),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
