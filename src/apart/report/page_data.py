@@ -374,11 +374,6 @@ def _add_policies(
         if left <= 0:
             entries[i]["policy_note"] = _LEFT_OUT
             continue
-        if int(runs[i].config.get("hold", 1)) > 1:  # runs made before it was an option lack it
-            entries[i]["policy_note"] = (
-                "Its actions are held for several steps: skills are shown from the start only."
-            )
-            continue
         try:
             found = policies_of(runs[i])
         except UserError as error:
