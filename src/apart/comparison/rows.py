@@ -107,7 +107,7 @@ def _of_method(
                     config, loaded = resolve(world, method, {**options, "q_rule": rule})
             except UserError as error:
                 refused[f"no row for {method} {change}".rstrip() + f": {error}"] = None
-                continue
+                break
             row = Row(world, method, change, length, [])
             for seed in range(seeds):
                 one = dataclasses.replace(config, seed=seed)
