@@ -42,7 +42,7 @@ ROUNDS, SECONDS = 7, 0.5
 def cut(world: Any, config: Any, last: str | None) -> common.Learner:
     """The learner with only the first pieces of an update."""
     p = common.pieces(config, world.about.n_actions, sight_of(world, config.observation))
-    table = tabular.Table(p, jnp.asarray(world.next_state))
+    table = tabular.Table(p, jnp.asarray(world.next_state), world.start)
     slots = replay.slots_for(config.buffer, config.collection)
     ring = replay.packed(slots, config.episodes_per_update, table.next_state, config.horizon)
 
@@ -57,7 +57,7 @@ def cut(world: Any, config: Any, last: str | None) -> common.Learner:
         used = sum(leaf.sum() for leaf in jax.tree.leaves(drawn))  # never below 0
         return learnt._replace(updates=learnt.updates + (used < 0))  # the compiler does not know
 
-    return tabular.tabular(p, table.next_state, ring, None if last == "all" else update)
+    return tabular.tabular(p, *table[1:], ring, None if last == "all" else update)
 
 
 class Loop:

@@ -35,7 +35,7 @@ from apart.worlds import exact, grid
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
-    *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "readings")),
+    *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "apart_spread", "readings")),
     *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare", "skills")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
 )
@@ -190,6 +190,42 @@ def worlds_speed() -> str:
         rows.append([words, cpu, "" if name == "bare" else f"{cpu / bare - 1:+.0%}"])
     what = f"{found['side']} x `{found['world']}`, CPU µs per environment step"
     return markdown([what, "", "over bare"], rows)
+
+
+def spread_maps() -> str:
+    """The covering radius of few skills on every map."""
+    table = stored("spread-maps")
+    sizes = sorted({row["skills"] for row in table})
+    rows = []
+    for name in dict.fromkeys(row["world"] for row in table):
+        cells = []
+        for k in sizes:
+            mine = [row for row in table if (row["world"], row["skills"]) == (name, k)]
+            worst = max((row["radius"] for row in mine), default=None)
+            cells.append("-" if worst is None else f"{worst} ({mine[0]['ideal_radius']})")
+        n = next(row["cells"] for row in table if row["world"] == name)
+        rows.append([f"`{name}`", n, *cells])
+    return markdown(["map", "cells", *(f"K = {k}" for k in sizes)], rows)
+
+
+def spread_studies() -> str:
+    """Scores of all studies with few skills."""
+    rows = []
+    for study, title in (("maps", "maps"), ("held_out", "held out"), ("others", "maps")):
+        if not (ROOT / "results" / f"spread-{study}.json").exists():
+            continue
+        table = stored(f"spread-{study}")
+        for method in dict.fromkeys(row["method"] for row in table):
+            mine = [row for row in table if row["method"] == method]
+            worlds = len({row["world"] for row in mine})
+            sizes = ", ".join(str(k) for k in sorted({row["skills"] for row in mine}))
+            ideal = [max(r["ideal_radius"] + 1, 1.25 * r["ideal_radius"]) for r in mine]
+            good = sum(r["radius"] <= most for r, most in zip(mine, ideal, strict=True))
+            score = sum(r["score"] for r in mine) / len(mine)
+            cells = [title, worlds, sizes, len(mine), thousands(mine[0]["steps"])]
+            rows.append([f"`{method}`", *cells, f"{score:.2f}", f"{100 * good / len(mine):.1f} %"])
+    head = ["method", "worlds", "how many", "K", "runs", "steps", "mean score", "within bounds"]
+    return markdown(head, rows)
 
 
 def worlds_tables() -> str:
@@ -678,6 +714,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(payoff_goals, payoff_chains, payoff_tasks),
+        *(spread_maps, spread_studies),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

@@ -242,7 +242,7 @@ def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     printed = capsys.readouterr()
     assert "5 of 6 cells can be reached in 4 steps (1 more are walled off)" in printed.err
     assert "the farthest cell is 5 steps away; --horizon auto reaches it" in printed.err
-    assert "note: 3 skills for 5 cells: they will stay near the start" in printed.err
+    assert "3 skills for 5 cells: they will stay near the start; --method apart_sp" in printed.err
     assert "of 3 possible skills after 200 steps" in printed.out
     assert "3 at most (5 cells)" in printed.out
     measured = apart.load(tmp_path / "run").spread

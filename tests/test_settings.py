@@ -153,6 +153,13 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ("ap_min", {"keep": 0.3}, "ours", "--keep does nothing"),
         ("apart", {"one_skill": True}, "ours", "--one-skill does nothing"),
         ("apart_plus", {"init_logits": 1.0}, "ours", "--init-logits does nothing"),
+        ("apart_spread", {"fading": 0.1}, "ours", "--fading does nothing"),
+        (
+            "apart_spread",
+            {"q_rule": "shared_plain"},
+            "ours",
+            "--discriminator ends looks at all known transitions, which --q-rule shared_plain does",
+        ),
     ],
 )
 def test_readings_that_do_not_fit_are_said_in_one_line(method, options, reading, message):
@@ -197,6 +204,7 @@ def test_worlds_that_are_no_tables_get_what_they_can_use():
     assert config.learning_rate == 2e-4
     for method, options, message in (
         ("apart_plus", {}, "goes over the states of a table, and those of twin cannot be listed"),
+        ("apart_spread", {}, "goes over the states of a table, and those of twin cannot be listed"),
         ("diayn", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
         ("diayn", {"network": "table"}, "a table (of Q) holds a number for each state"),
         ("diayn", {"observation": "one_hot"}, "twin is seen as arrays"),

@@ -160,6 +160,23 @@ METHODS: Final = Registry(
             steps_per_update=20,
             settled=True,
         ),
+        "apart_spread": Method(
+            "ends that share the known world among them: few skills cover it, many complete it",
+            {
+                "steps": 200_000,
+                "discriminator": "ends",
+                "reward": "own_end",
+                "time_weight": "all",
+                "bootstrap_last": True,
+                "q_rule": "sweep_plain",
+                "learning_rate": 1.0,
+                "discount": 0.99,
+                "epsilon": 0.01,
+                "init_q": 0.1,
+            },
+            steps_per_update=20,
+            settled=True,
+        ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",
             {"epsilon": 1.0, "updates_per_episode": 0},

@@ -94,6 +94,7 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
         "one_skill": lambda c, f: c.episodes_per_update == 1,
         "init_logits": lambda c, f: f.counting,
         "prior": lambda c, f: not f.counting,
+        "fading": lambda c, f: f.discriminator.over_known,
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
     }
@@ -223,6 +224,11 @@ def _usual_network(world: World) -> str:
     return "cnn" if len(world.obs.shape) == 3 else "mlp"
 
 
+def spreads(config: Config) -> bool:
+    """Whether fewer skills than places spread over them."""
+    return DISCRIMINATORS[config.discriminator].over_known
+
+
 def only_here(config: Config) -> str | None:
     """A record that ``config`` names and that other processes would not know; None without one."""
     for name, spec in SPECS.items():
@@ -295,6 +301,12 @@ def check(config: Config, world: World) -> None:
         raise UserError(
             f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
             "--no-dropout, or --q-rule shared_adam"
+        )
+    if facts.discriminator.over_known and not facts.rule.sweeps:
+        fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
+        raise UserError(
+            f"--discriminator {config.discriminator} looks at all known transitions, which "
+            f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
         )
     if config.horizon % config.hold:
         below = config.horizon - config.horizon % config.hold

@@ -32,6 +32,7 @@ CASES = {
     "apart": {"method": "apart", "buffer": 200},
     "apart_plus": {"method": "apart_plus"},
     "apart_logits": {"method": "apart_logits", "buffer": 90},
+    "apart_spread": {"method": "apart_spread"},
     "several": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
     "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4},
     "mlp": {"method": "diayn", "network": "mlp:8+bias", "buffer": 200},

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import twins
 from reference import oracle
+from reference.ends import Places
 
-from apart.learner import counts, draws, replay
+from apart.learner import counts, draws, ends, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
@@ -86,6 +87,10 @@ CASES = {
         "context": "current",
     },
     "apart_plus_sampled": {"method": "apart_plus", "q_rule": "shared_plain"},
+    "apart_spread": {},
+    "apart_spread_few": {"method": "apart_spread", "skills": 2, "init_q": 3.0},
+    "apart_spread_blocks": {"method": "apart_spread", "batch": 1, "skills": 3},
+    "apart_spread_adam": {"method": "apart_spread", "q_rule": "sweep_adam", "learning_rate": 2e-3},
     "apart_logits": {},
     "apart_logits_sampled": {"method": "apart_logits", "q_rule": "shared_plain"},
     "shared_apart": {"method": "apart", "q_rule": "shared_adam"},
@@ -123,6 +128,7 @@ BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
     *("apart_plus_sampled", "apart_plus_rows", "apart_logits", "adam_sweep", "target"),
     *("held", "held_longer", "held_sweep", "held_shared"),
+    *("apart_spread", "apart_spread_few"),
 )
 
 
@@ -140,8 +146,10 @@ class Oracle:
         self.known = {}  # (state, action) -> next state -> [visits, weights, times it went on]
         self.fade = fade
         self.pairs = config.discriminator.startswith("all_pairs")
+        self.ends = config.discriminator == "ends" and Places(len(self.q), config.skills, 0)
         self.counts = config.discriminator == "counts"
-        self.sharpness = config.prior if self.counts else config.inverse_temperature
+        self.kept = self.counts or bool(self.ends)
+        self.sharpness = config.prior if self.kept else config.inverse_temperature
 
     def logits_of(self, state):
         if not self.pairs:
@@ -163,6 +171,11 @@ class Oracle:
         if self.counts:
             self.logits *= 1 - self.c.fading / self.c.skills * self.left()
             self.logits[last_state, skill] += 1
+        if self.ends:
+            seen = {(s, after) for (s, _), found in self.known.items() for after in found}
+            self.ends.round(self.rounds + 1, seen, sum(map(len, self.known.values())))
+            cells = np.ndindex(self.logits.shape)
+            self.logits = np.reshape([self.ends.near(s, z) for s, z in cells], self.logits.shape)
 
     def remember(self, episode):
         """What a sweep knows: per transition, fading sums over its visits."""
@@ -237,7 +250,7 @@ class Oracle:
         sharpened = c.discriminator == "one_vs_all_sharpened"
         beta = 1.0 if sharpened else c.inverse_temperature
         first, second = pairs.members(c.skills)
-        for s, _, after, z, _, _ in teach if not self.counts else []:
+        for s, _, after, z, _, _ in teach if not self.kept else []:
             seen = s if c.context == "current" else after
             name = "one_vs_all" if sharpened else c.discriminator
             g = oracle.loss_gradient(name, self.logits_of(seen), z, beta)
@@ -246,7 +259,7 @@ class Oracle:
             d_gradient[seen] += g / len(teach)
         self.q = moved
         rate = c.discriminator_learning_rate * self.left()
-        if not self.counts:
+        if not self.kept:
             self.logits = self.logits_terms.step(d_gradient, rate, 1 - c.fading * self.left())
         self.updates += 1
         self.rounds += 1
@@ -326,8 +339,9 @@ def check_updates(case, world, network, states, n):
     if reading != "ours":
         network = "table+bias"
     config, _ = resolve(WORLD, method, {})
-    if method == "apart_plus" and "q_rule" not in options:
-        del options["buffer"]  # counts and a sweep keep none
+    kept = method in ("apart_plus", "apart_spread")
+    if kept and options.get("q_rule", "sweep").startswith("sweep"):
+        del options["buffer"]  # what is kept and a sweep need none
     options.setdefault("learning_rate", config.learning_rate)
     options.setdefault("q_rule", config.q_rule)
     config, _ = resolve(world, method, {**options, "network": network}, reading=reading)
@@ -343,6 +357,8 @@ def check_updates(case, world, network, states, n):
     def logits_of(learnt):
         if isinstance(learnt.discriminator, counts.Counts):
             return np.asarray(counts.read(learnt.discriminator, None))
+        if isinstance(learnt.discriminator, ends.Ends):
+            return np.asarray(ends.read(learnt.discriminator, None))
         return np.asarray(p.logits.read(learnt.discriminator.params, everywhere)[0])
 
     first_q = q_of(state.learnt.q.params)

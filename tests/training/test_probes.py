@@ -247,3 +247,16 @@ def test_plain_q_beside_a_network_of_logits(slip):
     config, world = resolve("four_rooms", "diayn", options, slip=slip)
     run, hyper = program(world, config), hyper_of(config)
     assert int(run.chunk(run.init(0, hyper), hyper, 3).learnt.updates) == 3
+
+
+@pytest.mark.parametrize(
+    ("world", "places"),
+    [(parse("S........", "nine"), [1, 4, 7]), (parse("S.\n.#", "corner"), [0, 1, 2])],
+    ids=["few", "one for each cell"],
+)
+def test_three_skills_share_a_world(world, places):
+    config, _ = resolve(world, "apart_spread", {"skills": 3, "horizon": 16})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(0, hyper), hyper, 500)
+    last = run.evaluate(state, hyper).trajectories[:, -1]
+    assert sorted(np.asarray(last).tolist()) == places

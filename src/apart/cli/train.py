@@ -152,11 +152,18 @@ def _begins(job: jobs.Job) -> str:
             far = world.distance.max()
             line += f"\nnote: the farthest {noun} is {far} steps away; --horizon auto reaches it"
         if config.skills < reached:
-            line += (
-                f"\nnote: {config.skills} skills for {reached} {noun}s: they will stay near the "
-                f"start; --skills auto has one for each {noun}"
-            )
+            line += f"\nnote: {config.skills} skills for {reached} {noun}s: {_few(config, noun)}"
     return line
+
+
+def _few(config: Config, noun: str) -> str:
+    """What becomes of fewer skills than places."""
+    if settings.spreads(config):
+        return f"they will spread; --skills auto has one for each {noun}"
+    return (
+        "they will stay near the start; --method apart_spread spreads them, --skills auto has one "
+        f"for each {noun}"
+    )
 
 
 def _announced(line: str, reporter: Reporter) -> Listener:

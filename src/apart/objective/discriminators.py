@@ -2,12 +2,13 @@
 
 All functions see ONE state. ``loss`` is the loss of one sample (this skill was seen here);
 ``gradient`` is the gradient of the sum of that loss over everything seen here, given only how
-often each skill was: in a finite world a batch is such a histogram. ``counts`` has neither: there
-the "logits" are the counts themselves (`learner.counts`). A discriminator knows no reward. To add
-one, write the functions and one line in ``DISCRIMINATORS``; the conformance tests pick it up.
+often each skill was: in a finite world a batch is such a histogram. ``counts`` and ``ends`` have
+neither: there the "logits" are what is kept (`learner.counts`, `learner.ends`). A discriminator
+knows no reward. To add one, write the functions and one line in ``DISCRIMINATORS``; the
+conformance tests pick it up.
 
 Besides the logits, scores and rewards get one number, the ``sharpness``: the inverse temperature
-beta of logits, or the prior of counts.
+beta of logits, or the prior of what is counted.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ class Discriminator:
         shape: K -> shape of the logits of one state.
         scores: (logits, sharpness) -> [K]; their softmax is q(z | s), their argmax the prediction.
         gives: what its numbers are, as rewards ask for them (`Reward.reads`).
-        learned: its loss and gradient; None for a discriminator that only counts.
+        learned: its loss and gradient; None for a discriminator that is only kept.
+        over_known: whether it looks at all known transitions, which a sweep keeps.
         reads_beta: whether the inverse temperature has a part in its loss or in the rewards of
             its logits.
         beta_in_loss: whether the loss is that of softmax(beta o), or of softmax(o).
@@ -56,6 +58,7 @@ class Discriminator:
     scores: Callable[[Array, Array], Array]
     gives: str
     learned: Learned | None
+    over_known: bool = False
     reads_beta: bool = False
     beta_in_loss: bool = False
 
@@ -178,6 +181,14 @@ DISCRIMINATORS: Final = Registry(
             _counts_as_scores,
             "counts",
             None,
+        ),
+        "ends": Discriminator(
+            "how near the place is in which each skill is to end; nothing to train",
+            lambda n_skills: (n_skills,),
+            _counts_as_scores,
+            "ends",
+            None,
+            over_known=True,
         ),
     },
 )

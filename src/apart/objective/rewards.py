@@ -15,6 +15,8 @@ from apart._registry import Registry
 from apart._types import Array
 from apart.objective import pairs
 
+UNKNOWN: Final = 3.0  # by how much the best known state is worse than an action never tried
+
 
 @dataclass(frozen=True)
 class Reward:
@@ -105,6 +107,18 @@ def min_counts(counts: Array, prior: Array) -> Array:
     return (counts - rival) / (counts + rival + prior)
 
 
+def own_end(near: Array, prior: Array) -> Array:
+    """[K] n_z - 1 - `UNKNOWN`, with n_z how near the end of z is, 0 where a rival's is nearer.
+
+    Greatest in the place where the skill is to end, least in the territory of others, and always
+    below 0, the value of what was never tried: a skill goes ln(1 + `UNKNOWN`) / -ln(discount) steps
+    out of its way to try it, 138 with a discount of 0.99. What is subtracted everywhere changes no
+    choice between ways that are known.
+    """
+    del prior
+    return near - 1.0 - UNKNOWN
+
+
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
     """`min_pairs` of one skill in one state, from the table of all states [S, R, C]."""
     return jnp.tanh(pairs.least(table, state, skill))
@@ -127,6 +141,11 @@ REWARDS: Final = Registry(
         ),
         "min_counts": Reward(
             "(n_z - n_j) / (n_z + n_j + prior), j the strongest rival", min_counts, "counts"
+        ),
+        "own_end": Reward(
+            "most in the own end, least where a rival's is nearer, the unknown above all",
+            own_end,
+            "ends",
         ),
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"

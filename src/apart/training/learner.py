@@ -15,10 +15,11 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, Key, Obs, Sight
-from apart.learner import adam, approximators, counts, draws, q_learning
+from apart.learner import adam, approximators, counts, draws, ends, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.approximators import NETWORKS, Approximator, Form, Params, Shape
 from apart.learner.counts import Counts
+from apart.learner.ends import Ends, Graph
 from apart.learner.episodes import Batch, Episodes
 from apart.learner.model import Model
 from apart.learner.q_learning import Q_RULES, QRule
@@ -116,9 +117,11 @@ def seen(p: Pieces, batch: Batch) -> Obs:
 
 
 def logits_of(p: Pieces, learnt: Learnt, obs: Obs | None) -> Array:
-    """[n, ...] logits (or counts) of observations; None: of all states."""
+    """[n, ...] logits (or what is kept instead) of observations; None: of all states."""
     if isinstance(learnt.discriminator, Counts):
         return counts.read(learnt.discriminator, obs)
+    if isinstance(learnt.discriminator, Ends):
+        return ends.read(learnt.discriminator, obs)
     return p.logits.read(learnt.discriminator.params, obs)[0]
 
 
@@ -188,13 +191,22 @@ def evaluated(learnt: Learnt) -> Params:
     return learnt.q.params if learnt.average_q is None else learnt.average_q
 
 
+class Known(NamedTuple):
+    """How known transitions are kept."""
+
+    empty: Callable[[], Model]
+    add: Callable[[Any, Episodes], Model]  # (model, new episodes)
+    graph: Callable[[Any], Graph]  # those that were seen, as edges
+    start: int
+
+
 def assemble(
     p: Pieces,
     *,
     counted: int | None,
     replay: Replay | None,
     update: Callable[[Learnt, Hyper, Key, Array], Learnt],
-    known: tuple[Callable[[], Model], Callable[[Any, Episodes], Model]] | None = None,
+    known: Known | None = None,
 ) -> Learner:
     """A learner from its own update and what all learners do alike.
 
@@ -203,8 +215,7 @@ def assemble(
         counted: number of states, for discriminators that count in them.
         replay: where sampled transitions come from; None where nothing is sampled.
         update: one update, without what follows it.
-        known: an empty model of known transitions, and the model after more episodes; None where
-            nothing sweeps over them.
+        known: the known transitions; None where nothing sweeps over them.
     """
     c = p.config
 
@@ -213,17 +224,25 @@ def assemble(
         if replay is not None:
             learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
         if known is not None:
-            learnt = learnt._replace(model=known[1](learnt.model, new))
+            learnt = learnt._replace(model=known.add(learnt.model, new))
         if isinstance(learnt.discriminator, Counts):
             kept = counts.add_all(learnt.discriminator, new.obs[:, -1], new.skill, hyper.fading)
             learnt = learnt._replace(discriminator=kept)
+        if isinstance(learnt.discriminator, Ends):
+            assert known is not None
+            seen = ends.look(learnt.discriminator, known.graph(learnt.model), rounds)
+            learnt = learnt._replace(discriminator=seen)
         return learnt
 
     def init(key_logits: Key, key_q: Key, hyper: Hyper) -> Learnt:
         q = p.q.init(key_q, hyper.init_q)
-        discriminator: Fitted | Counts
+        discriminator: Fitted | Counts | Ends
         if p.discriminator.learned:
             discriminator = adam.fit(p.logits, p.logits.init(key_logits, hyper.init_logits))
+        elif p.discriminator.over_known:
+            assert counted is not None
+            assert known is not None
+            discriminator = ends.init(counted, c.skills, known.start)
         else:
             assert counted is not None
             discriminator = counts.init(counted, c.skills)
@@ -233,7 +252,7 @@ def assemble(
             target_q=jax.tree.map(jnp.copy, q) if c.target_period else None,
             average_q=jax.tree.map(jnp.copy, q) if c.average_rate else None,
             replay=replay.init() if replay else None,
-            model=known[0]() if known else None,
+            model=known.empty() if known else None,
             updates=jnp.int32(0),
         )
 

@@ -102,7 +102,7 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
         return sampled(p, kept, None)
     next_state = jnp.asarray(held(world, c.hold).next_state)
     ring = replay.packed(slots, n_episodes, next_state, c.decisions)
-    return tabular(p, next_state, ring) if states else sampled(p, ring, world.n_states)
+    return tabular(p, next_state, world.start, ring) if states else sampled(p, ring, world.n_states)
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:

@@ -9,6 +9,7 @@ from apart._types import Array, Key
 from apart.learner import adam, groups, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.counts import Counts
+from apart.learner.ends import Ends
 from apart.learner.replay import Replay
 from apart.training import learner as common
 from apart.training.learner import Learner, Pieces, Sampled
@@ -61,8 +62,8 @@ def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bo
 
 def _discriminator(
     p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, rate: Array
-) -> Fitted | Counts:
-    if isinstance(learnt.discriminator, Counts):
+) -> Fitted | Counts | Ends:
+    if not isinstance(learnt.discriminator, Fitted):
         return learnt.discriminator
     teaches = common.teaching(p, drawn)
     weights = jax.nn.one_hot(drawn.batch.skill, p.config.skills) * teaches[:, None]

@@ -14,6 +14,7 @@ from apart._types import Array, Key
 from apart.learner.adam import Fitted
 from apart.learner.approximators import Params
 from apart.learner.counts import Counts
+from apart.learner.ends import Ends
 from apart.learner.model import Model
 from apart.learner.replay import Ring
 
@@ -21,7 +22,7 @@ from apart.learner.replay import Ring
 class Learnt(NamedTuple):
     """What a learner knows."""
 
-    discriminator: Fitted | Counts  # parameters of the logits, or counts of last states
+    discriminator: Fitted | Counts | Ends  # parameters of the logits, or what is only kept
     q: Fitted  # parameters of Q
     target_q: Params  # a copy of q's parameters, or None without a target network
     average_q: Params  # the average of q's parameters that is evaluated, or None

@@ -19,11 +19,12 @@ from apart._types import Array, Key
 from apart.learner import adam, model, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.counts import Counts
+from apart.learner.ends import Ends, Graph
 from apart.learner.episodes import Episodes
 from apart.learner.model import Model
 from apart.learner.replay import Replay
 from apart.training import learner as common
-from apart.training.learner import Learner, Pieces, Sampled
+from apart.training.learner import Known, Learner, Pieces, Sampled
 from apart.training.state import Hyper, Learnt
 
 # In a large world an update that teaches all skills touches part of [S * A, K] only: sampled rows,
@@ -37,6 +38,7 @@ class Table(NamedTuple):
 
     p: Pieces
     next_state: Array  # [S, A, N]
+    start: int
 
     @property
     def n_states(self) -> int:
@@ -52,16 +54,19 @@ class Table(NamedTuple):
 Update = Callable[[Learnt, Hyper, Key, Array], Learnt]  # (..., rounds made with this one)
 
 
-def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None = None) -> Learner:
+def tabular(
+    p: Pieces, next_state: Array, start: int, replay: Replay, instead: Update | None = None
+) -> Learner:
     """A learner over all states.
 
     Args:
         p: the method.
         next_state: [S, A, N].
+        start: the state in which every episode starts.
         replay: where samples come from, if anything is learnt from them.
         instead: of a whole update, to measure a part of it.
     """
-    t = Table(p, next_state)
+    t = Table(p, next_state, start)
     # A learned discriminator and every Q but that of a sweep learn from sampled transitions.
     samples = p.discriminator.learned is not None or not p.rule.sweeps
 
@@ -73,15 +78,18 @@ def tabular(p: Pieces, next_state: Array, replay: Replay, instead: Update | None
         rate = common.after(q.params, hyper.discriminator_learning_rate)
         return learnt._replace(q=q, discriminator=_discriminator(t, learnt, drawn, hyper, rate))
 
-    def empty() -> Model:
-        return model.init(*_cells(t).shape)
-
+    known = Known(
+        empty=lambda: model.init(*_cells(t).shape),
+        add=lambda now, new: _known(t, now, new),
+        graph=lambda now: _graph(t, now),
+        start=start,
+    )
     return common.assemble(
         p,
         counted=t.n_states,
         replay=replay if samples else None,
         update=instead or update,
-        known=(empty, lambda known, new: _known(t, known, new)) if p.rule.sweeps else None,
+        known=known if p.rule.sweeps else None,
     )
 
 
@@ -103,6 +111,13 @@ def _known(t: Table, known: Model, new: Episodes) -> Model:
     weight = jnp.tile(t.p.weight.weight(steps / c.decisions), len(new.skill))
     goes_on = jnp.tile((steps < c.decisions) | c.bootstrap_last, len(new.skill))
     return model.add(known, cell, successor, weight, goes_on)
+
+
+def _graph(t: Table, known: Model) -> Graph:
+    """All transitions of the table as edges, and which of them were seen."""
+    per_state = t.p.n_actions * t.next_state.shape[2]
+    source = jnp.repeat(jnp.arange(t.n_states), per_state)
+    return Graph(source, t.next_state.reshape(-1), known.visits.reshape(-1) > 0)
 
 
 def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fitted:
@@ -224,9 +239,9 @@ def _goals(
 
 def _discriminator(
     t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper, rate: Array
-) -> Fitted | Counts:
-    """The discriminator after what the batch teaches it; one that counts stays as it is."""
-    if isinstance(learnt.discriminator, Counts):
+) -> Fitted | Counts | Ends:
+    """The discriminator after what the batch teaches it; one that is only kept stays as it is."""
+    if not isinstance(learnt.discriminator, Fitted):
         return learnt.discriminator
     assert drawn is not None
     n_skills = t.p.config.skills

@@ -1,0 +1,128 @@
+"""Where skills are to end: against loops, by hand, and what must never happen."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference.ends import Places
+
+from apart.learner import ends
+from apart.learner.ends import Ends, Graph
+from apart.worlds import grid, spread
+
+LOOKED = jax.jit(ends.looked)
+MOVED = jax.jit(ends.moved)
+LOOK = jax.jit(ends.look)
+
+
+def edges(rng, n_states, n_edges, undone):
+    """Random edges; ``undone``: each of them both ways."""
+    pairs = rng.integers(0, n_states, (n_edges // 2, 2))
+    more = pairs[:, ::-1] if undone else rng.integers(0, n_states, pairs.shape)
+    return np.concatenate([pairs, more]).astype(np.int32)
+
+
+def graph_of(world, seen=True):
+    n, actions = world.next_state.shape[:2]
+    source = np.repeat(np.arange(n, dtype=np.int32), actions)
+    target = world.next_state.reshape(-1)
+    return Graph(jnp.asarray(source), jnp.asarray(target), jnp.full(len(source), seen))
+
+
+def finished(world, n_skills):
+    """The ends after as many looks as change anything."""
+    now, graph = ends.init(world.n_states, n_skills, world.start), graph_of(world)
+    for _ in range(100):
+        now = LOOKED(now, graph)
+        if int(now.n_trials) >= 4:
+            return now
+    raise AssertionError("never settled")
+
+
+@pytest.mark.parametrize("undone", [True, False])
+@pytest.mark.parametrize("n_skills", [2, 5])
+def test_every_look_is_what_loops_over_seen_steps_find(n_skills, undone):
+    n_states, n_edges = 12, 30
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        pairs, start = edges(rng, n_states, n_edges, undone), int(rng.integers(n_states))
+        seen = np.zeros(n_edges, bool)
+        fast, slow = ends.init(n_states, n_skills, start), Places(n_states, n_skills, start)
+        for _ in range(8):
+            seen[rng.integers(0, n_edges, 6 if not seen.all() else 0)] = True
+            fast = LOOKED(fast, Graph(*map(jnp.asarray, (*pairs.T, seen))))
+            slow.look({tuple(map(int, pair)) for pair in pairs[seen]}, int(seen.sum()))
+            expected = (slow.place, slow.owner, slow.steps, slow.width, slow.n_seen)
+            for name, value in zip(
+                Ends._fields, (*expected, slow.settled, slow.trial), strict=False
+            ):
+                np.testing.assert_array_equal(getattr(fast, name), value, err_msg=name)
+            assert int(fast.n_trials) == slow.trials
+
+
+def test_a_step_never_makes_the_covering_radius_larger():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        pairs = edges(rng, 12, 30, undone=bool(seed % 2))
+        graph = Graph(*map(jnp.asarray, (*pairs.T, np.ones(30, bool))))
+        known = np.zeros(12, bool)
+        known[pairs] = True
+        place, radius = jnp.full(5, int(pairs[0, 0]), jnp.int32), 12
+        for _ in range(5):
+            place, _, steps = MOVED(place, graph, jnp.asarray(known))
+            assert int(np.asarray(steps)[known].max()) <= radius
+            radius = int(np.asarray(steps)[known].max())
+
+
+def test_what_was_not_seen_has_no_part_in_it():
+    rng = np.random.default_rng(0)
+    pairs, seen = edges(rng, 12, 30, undone=True), np.arange(30) % 3 > 0
+    others = np.where(seen[:, None], pairs, rng.integers(0, 12, pairs.shape)).astype(np.int32)
+    first = ends.init(12, 5, int(pairs[1, 0]))
+    found = [LOOKED(first, Graph(*map(jnp.asarray, (*p.T, seen)))) for p in (pairs, others)]
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_by_hand():
+    line = grid.parse("S........", "line")
+    now = finished(line, 3)
+    assert sorted(now.place.tolist()) == [1, 4, 7]
+    assert int(now.width) == 1
+    near = np.asarray(ends.read(now, None))
+    assert near.shape == (9, 3)
+    assert (near > 0).sum(1).tolist() == [1] * 9  # every cell belongs to one skill
+    middle = now.place.tolist().index(4)
+    np.testing.assert_allclose(near[:, middle], [0, 0, 0, 0.5, 1, 0.5, 0, 0, 0])
+    np.testing.assert_array_equal(ends.read(now, jnp.array([4, 8])), near[[4, 8]])
+
+
+@pytest.mark.parametrize(("name", "n_skills", "radius"), [("four_rooms", 10, 3), ("u_maze", 8, 3)])
+def test_few_places_are_as_good_as_greedy_k_center(name, n_skills, radius):
+    world = grid.load(name)
+    now = finished(world, n_skills)
+    assert int(now.width) <= spread.ideal_radius(world, 40, n_skills) == radius
+    measured = spread.spread(world, 40, np.asarray(now.place), n_skills)
+    assert measured.radius == int(now.width)
+
+
+def test_with_as_many_skills_as_states_every_state_is_one_place():
+    world = grid.load("u_maze")
+    assert sorted(finished(world, 72).place.tolist()) == list(range(72))
+    assert len(set(finished(world, 80).place.tolist())) == 72
+
+
+def test_a_look_is_made_where_one_is_due_and_something_may_change():
+    world = grid.parse("S...", "line")
+    graph, first = graph_of(world), ends.init(4, 2, 0)
+    assert LOOK(first, graph, jnp.int32(ends.EVERY + 1)).width == 0
+    now = LOOK(first, graph, jnp.int32(ends.EVERY))
+    assert int(now.width) == 1
+    for _ in range(30):
+        now = LOOK(now, graph, jnp.int32(ends.EVERY))
+    done = now._replace(width=jnp.int32(77))
+    assert int(LOOK(done, graph, jnp.int32(ends.EVERY)).width) == 77
+    more = done._replace(n_seen=done.n_seen - 1)
+    assert int(LOOK(more, graph, jnp.int32(ends.EVERY)).width) == 1
