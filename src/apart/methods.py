@@ -171,7 +171,7 @@ METHODS: Final = Registry(
                 "q_rule": "sweep_plain",
                 "learning_rate": 1.0,
                 "discount": 0.99,
-                "epsilon": 0.01,
+                "epsilon": 0.2,
                 "init_q": 0.1,
             },
             steps_per_update=20,
