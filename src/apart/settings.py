@@ -302,12 +302,6 @@ def check(config: Config, world: World) -> None:
             f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
             "--no-dropout, or --q-rule shared_adam"
         )
-    if facts.discriminator.over_known and not facts.rule.sweeps:
-        fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
-        raise UserError(
-            f"--discriminator {config.discriminator} looks at all known transitions, which "
-            f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
-        )
     if config.horizon % config.hold:
         below = config.horizon - config.horizon % config.hold
         either = f"--horizon {below or below + config.hold}"
@@ -317,6 +311,12 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
+    if facts.discriminator.over_known and not facts.rule.sweeps:
+        fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
+        raise UserError(
+            f"--discriminator {config.discriminator} looks at all known transitions, which "
+            f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
+        )
     if config.buffer < config.transitions:
         raise UserError(
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
