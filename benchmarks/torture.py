@@ -16,6 +16,7 @@ import csv
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,7 @@ from typing import Any
 from safetensors.numpy import load_file
 
 import apart
-from apart.running import pool
+from apart.running import pool, queue
 from apart.runs import checkpoint
 from apart.runs import folder as run_folder
 
@@ -86,6 +87,7 @@ def begin_or_go_on(path: Path, options: dict[str, Any]) -> None:
 def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
     """Train, and die before or after the ``at``-th file operation (or by another's hand)."""
     if "seeds" in options:
+        queue._TRIES = 1  # a lost seed is resumed with its set, by the next start
         mine = [sys.executable, __file__, "--child"]
         pool.command = lambda folder, *more: [*mine, str(folder), "{}", str(at), phase]
     else:
@@ -134,7 +136,9 @@ def kill_once(path: Path, options: dict[str, Any], rng: random.Random) -> bool:
     if process.returncode in (0, -9):
         return process.returncode == -9
     lines = errors.decode().strip().split("\n")
-    if "seeds" in options and lines[-1].startswith("apart._errors.UserError: seed-"):
+    if "seeds" in options and re.match(
+        r"apart\._errors\.UserError: (\d+ of \d+ runs failed: )?seed-", lines[-1]
+    ):
         return "in use by" not in lines[-1]  # a seed was killed; or one still lives
     raise SystemExit(f"{path}: {errors.decode()}")
 

@@ -243,7 +243,9 @@ def words(config: Config, world: World) -> list[str] | None:
 
     The name of a map is what it was called: a file must still be there.
     """
-    if world.about.spec.get("kind") != grid.KIND or only_here(config) is not None:
+    kind = world.about.spec.get("kind")
+    named = kind == grid.KIND or world.name.startswith(f"{kind}:")
+    if not named or only_here(config) is not None:
         return None
     wanted = dataclasses.asdict(config)
     options: dict[str, Any] = {"steps": config.steps, "seed": config.seed}

@@ -81,6 +81,19 @@ def test_every_registered_method_that_brings_no_network_is_compared(tmp_path):
     assert said == []
 
 
+def test_a_method_that_cannot_be_trained_somewhere_is_named(tmp_path):
+    """The counts of `apart_plus` need a table: said by default, an error where it was named."""
+    said = []
+    quiet = {**SMALL, "folder": tmp_path, "say": said.append}
+    table = rows(["maze:u", "empty"], ["apart_plus"], **quiet)
+    assert {row.world for row in table} == {"empty"}
+    assert len(said) == 1
+    assert said[0].startswith("no row for apart_plus: ")
+    assert "apart_plus" not in {row.method for row in rows(["maze:u"], None, **quiet)}
+    with pytest.raises(UserError, match="cannot be listed"):
+        rows(["maze:u"], ["apart_plus"], **quiet)
+
+
 def test_the_numbers_are_those_of_the_skills(made):
     """By hand from skills.json: distinct ends, their entropy, the discriminator's posterior."""
     for label in ("vic", "vic + sharing"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from apart.comparison import results, show
-from apart.comparison.rows import check_methods, rows, usual
+from apart.comparison.rows import rows
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
@@ -49,7 +49,7 @@ def compare(
     study.check_folder(folder, "comparison")
     table = rows(
         list(dict.fromkeys(worlds)),
-        usual() if methods is None else check_methods(methods),
+        methods,
         steps=list(dict.fromkeys(steps)),
         seeds=seeds,
         skills=skills,

@@ -17,6 +17,7 @@ from apart.running import study
 from apart.running.board import Say
 from apart.running.study import Task
 from apart.settings import resolve
+from apart.worlds import load
 
 AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"
 TURNED = "sharing turned around"
@@ -56,7 +57,7 @@ def check_methods(names: Iterable[str]) -> list[str]:
 
 def rows(
     worlds: Sequence[str],
-    methods: Sequence[str],
+    methods: Sequence[str] | None,
     *,
     steps: Sequence[int],
     seeds: int,
@@ -65,17 +66,21 @@ def rows(
     folder: Path,
     say: Say,
 ) -> list[Row]:
-    """The rows of the table, and where their runs are.
+    """The rows of the table, and where their runs are; without ``methods`` of `usual` ones.
 
-    A method that cannot be trained in a world has no row there, which is said; one that can be
-    trained in none is an error.
+    A method that cannot be trained in a world has no row there, which is said; one that was named
+    and can be trained in none is an error.
     """
+    for world in worlds:
+        load(world)
     found: list[Row] = []
-    for method in methods:
+    for method in usual() if methods is None else check_methods(methods):
         made = list(_of_method(worlds, method, steps, skills, seeds, sharing, folder, say))
-        if not made:
+        if not made and methods is not None:
             resolve(worlds[0], method, {"steps": steps[0], "skills": skills})  # says why
         found += made
+    if not found:
+        raise UserError(f"no method can be trained in {', '.join(worlds)}")
     return sorted(found, key=lambda row: (worlds.index(row.world), steps.index(row.steps)))
 
 

@@ -26,7 +26,8 @@ from apart.runs.folder import Run
 from apart.runs.skills import Place
 from apart.settings import words
 from apart.worlds import grid
-from apart.worlds.world import TableWorld, World
+from apart.worlds.spread import steps_from
+from apart.worlds.world import Plane, TableWorld, World
 
 if TYPE_CHECKING:
     from apart.skills.policies import Policies
@@ -132,6 +133,9 @@ class _Places:
             "labels": [_named(place) for place in self.places],
             "note": self._note(),
         }
+        plane = self.world.places.plane if self.world else None
+        if plane is not None and form == "plane":
+            found["plane"] = _drawn(plane)
         if self.complete and isinstance(self.world, TableWorld):
             table = self.world
             found |= {
@@ -155,6 +159,24 @@ class _Places:
                 "It is seen in images, which a run folder does not keep: places are shown."
             )
         return " ".join(lines)
+
+
+def _drawn(plane: Plane) -> Json:
+    """Walls and solid blocks of a plane, y downwards from its upper edge, as rows of places."""
+    low, high, bottom, top = plane.extent
+    walls = [[x - low, top - y, x2 - low, top - y2] for (x, y), (x2, y2) in plane.walls.tolist()]
+    solid = [[x - low, top - y - tall, w, tall] for x, y, w, tall in plane.solid.tolist()]
+    return {"wide": high - low, "tall": top - bottom, "walls": walls, "solid": solid}
+
+
+def _positions(run: Run, places: _Places) -> Json | None:
+    """[K, T + 1, 2] where skills are at every step, in the same terms; None without a plane."""
+    plane = places.world.places.plane if places.world else None
+    if plane is None or not all(skill.positions for skill in run.skills):
+        return None
+    low, _, _, top = plane.extent
+    found = np.array([skill.positions for skill in run.skills], np.float64)
+    return packed(np.stack([found[..., 0] - low, top - found[..., 1]], -1), "float32")
 
 
 def _layout(
@@ -194,14 +216,21 @@ def _run(run: Run, places: _Places) -> Json:
         "found": run.n_effective,
         "available": run.n_available,
         "walk": s["n_random_walk"],
-        "summary": {n: v for n, v in s.items() if isinstance(v, int | float | str | None)},
+        "summary": {
+            **{n: v for n, v in s.items() if isinstance(v, int | float | str | None)},
+            **{f"spread {n}": v for n, v in (run.spread or {}).items()},
+        },
+        "ideal_radius": (run.spread or {}).get("ideal_radius"),
         "paths": packed(paths, "uint32"),
+        "positions": _positions(run, places),
+        "hold": int(run.config.get("hold", 1)),
         "last": [places.number[skill.last_state] for skill in run.skills],
         "probability": [_short(skill.probability) for skill in run.skills],
         "certainty": [_short(skill.certainty) for skill in run.skills],
         "policy": None,
         "policy_note": "",
         "history": places.history(),
+        "radius": _radius(run, places),
         "metrics": _metrics(run),
         "accuracy": [
             {"steps": detail["env_steps"], "values": detail["accuracy_per_step"]}
@@ -218,6 +247,20 @@ def _metrics(run: Run) -> dict[str, list[float | None]]:
     rows = _thinned(run.metrics, _MOST_POINTS)
     columns = {name: [_short(row[name]) for row in rows] for name in (rows[0] if rows else ())}
     return {n: column for n, column in columns.items() if any(v is not None for v in column)}
+
+
+def _radius(run: Run, places: _Places) -> dict[str, list[int]] | None:
+    """The covering radius at the moments of the history, in tables: steps to the nearest end."""
+    if not places.complete or not run.history:
+        return None
+    assert isinstance(places.world, TableWorld)
+    counted = places.world.distance <= int(run.config["horizon"])
+    moments = _thinned(run.history, _MOST_MOMENTS)
+    ends = [np.unique(np.asarray(moment["last_states"], np.int32)) for moment in moments]
+    return {
+        "env_steps": [moment["env_steps"] for moment in moments],
+        "covering_radius": [int(steps_from(places.world, e)[counted].max()) for e in ends],
+    }
 
 
 def _command(run: Run) -> Json:
@@ -245,7 +288,8 @@ def _groups(runs: Sequence[Run], entries: Sequence[Json]) -> list[Json]:
     groups = []
     for of_group in members.values():
         first = entries[of_group[0]]
-        counts = statistics.mean([entries[i]["found"] for i in of_group])
+        found = [entries[i]["found"] for i in of_group]
+        counts = (None,) * 3 if None in found else statistics.mean(found)
         groups.append(
             {
                 "runs": of_group,
@@ -254,7 +298,11 @@ def _groups(runs: Sequence[Run], entries: Sequence[Json]) -> list[Json]:
                 "found": [_short(x) for x in counts],
                 "most": _most(first),
                 "walk": first["walk"],
-                "curves": _curves([entries[i]["metrics"] for i in of_group]),
+                "ideal_radius": first["ideal_radius"],
+                "curves": {
+                    **_curves([entries[i]["metrics"] for i in of_group]),
+                    **_curves([entries[i]["radius"] or {} for i in of_group]),
+                },
                 "accuracy": _mean_accuracy([entries[i]["accuracy"] for i in of_group]),
             }
         )
@@ -325,11 +373,6 @@ def _add_policies(
     for i in _first_seeds_first([group["runs"] for group in groups]):
         if left <= 0:
             entries[i]["policy_note"] = _LEFT_OUT
-            continue
-        if int(runs[i].config.get("hold", 1)) > 1:  # runs made before it was an option lack it
-            entries[i]["policy_note"] = (
-                "Its actions are held for several steps: skills are shown from the start only."
-            )
             continue
         try:
             found = policies_of(runs[i])

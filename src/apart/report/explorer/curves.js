@@ -3,7 +3,7 @@
 const MEASURES = {
   n_effective: "distinct last places",
   coverage: "coverage: share of the places in reach",
-  covering_radius: "covering radius: steps to the nearest end, at most",
+  covering_radius: "covering radius: most steps from the nearest end to a place",
   discriminator_accuracy: "accuracy of the discriminator",
   mean_reward: "mean reward",
   mean_last_reward: "mean reward at the last step",
@@ -71,6 +71,9 @@ function curveSpec(groups, measure) {
     }
   } else if (measure === "coverage") {
     levels.push({ label: "all", y: 1 });
+  } else if (measure === "covering_radius") {
+    const values = groups.map((group) => group.ideal_radius).filter((n) => n !== null);
+    for (const y of new Set(values)) levels.push({ label: "greedy k-center", y });
   }
   const share = SHARES.has(measure);
   return { series, levels, share, across: "environment steps", up: MEASURES[measure] || measure,

@@ -31,9 +31,13 @@ async function readData() {
 
 function prepareWorld(world) {
   world.n = world.labels.length;
-  world.box = world.form === "map"
-    ? { left: 0, top: 0, wide: world.walls[0].length, tall: world.walls.length }
-    : around(world);
+  if (world.form === "map") {
+    world.box = { left: 0, top: 0, wide: world.walls[0].length, tall: world.walls.length };
+  } else if (world.plane) {
+    world.box = { left: 0, top: 0, wide: world.plane.wide, tall: world.plane.tall };
+  } else {
+    world.box = around(world);
+  }
   world.at = new Map(
     Array.from(world.x, (x, place) => [squareKey(world, x, world.y[place]), place]));
   world.unit = Math.max(world.size, Math.max(world.box.wide, world.box.tall) / 45); // of marks
@@ -63,6 +67,13 @@ function prepareRun(data, run, number) {
   run.path = (skill) => {
     const length = run.paths.shape[1];
     return Array.from(run.paths.subarray(skill * length, (skill + 1) * length));
+  };
+  // Where a skill is at every step, in worlds whose places are parts of a plane.
+  run.points = (skill) => {
+    if (!run.positions) return null;
+    const length = run.paths.shape[1], first = 2 * length * skill;
+    return Array.from({ length }, (_, t) =>
+      [run.positions[first + 2 * t], run.positions[first + 2 * t + 1]]);
   };
   run.start = run.world.start === undefined ? run.paths[0] : run.world.start;
   run.ends = endsOf(run);

@@ -28,33 +28,33 @@ function goalPart() {
     picture.start(start);
     home.disabled = start === run.start;
     picture.frame(goal, { class: "frame goal" });
-    const found = skillFor(run, goal);
-    if (!found || (start !== run.start && !canWalk(run))) {
-      said.replaceChildren(found ? run.policy_note || world.note
-        : `No skill ends in ${nameOf(world, goal)}.`);
+    if (start !== run.start && !canWalk(run)) {
+      said.replaceChildren(run.policy_note || world.note);
       return;
     }
-    const { skill, owns } = found, path = walk(run, skill, start);
-    const end = path[path.length - 1], arrived = end === goal;
+    const found = skillFor(run, goal, start);
+    if (!found) {
+      said.replaceChildren(verdict(false), facts([["goal", nameOf(world, goal)],
+        ["from", nameOf(world, start)], ["skill", "none comes there"]]));
+      return;
+    }
+    const { skill } = found, path = walk(run, skill, start), end = path[path.length - 1];
+    const colour = run.colour[skill], first = path.indexOf(goal);
     if (world.form === "list") path.forEach((p) => picture.square(p, { class: "visited" }));
-    else picture.path(path, null, { class: `path chosen ${run.colour[skill]}` });
-    picture.mark(end, { class: `agent ${run.colour[skill]}` });
-    said.replaceChildren(
-      html("p", { class: arrived ? "verdict yes" : "verdict no" },
-        arrived ? "\u2713 reached" : passes(path, goal) ? "\u2717 passed through, not reached at the end"
-          : "\u2717 not reached"),
-      facts([
-        ["goal", nameOf(world, goal)],
-        ["skill", `${skill} ${owns ? "(ends there)" : "(none ends there; the likeliest)"}`],
-        ["from", nameOf(world, start)],
-        ["ends in", `${nameOf(world, end)} after ${arrival(path)} steps`],
-        world.chance && canWalk(run) && ["probability",
-          `${percent(lastChances(run, skill, start).get(goal) || 0)} to end there`],
-      ]),
-      button("watch this skill", () => {
-        change({ skill });
-        document.getElementById("play").scrollIntoView();
-      }));
+    else picture.path(path, null, { class: `path chosen ${colour}` }, run.points(skill));
+    picture.mark(end, { class: `agent ${colour}` });
+    said.replaceChildren(verdict(world.chance ? found.comes >= 0.5 : first >= 0), facts([
+      ["goal", nameOf(world, goal)],
+      ["from", nameOf(world, start)],
+      ["skill", skill],
+      first >= 0 && ["is there after", `${first} steps`],
+      ["ends in", nameOf(world, end)],
+      world.chance && canWalk(run) && ["comes there", `with probability ${percent(found.comes)}`],
+      world.chance && canWalk(run) && ["ends there", `with probability ${percent(found.ends)}`],
+    ]), button("watch this skill", () => {
+      change({ skill });
+      document.getElementById("play").scrollIntoView();
+    }));
   }
 
   listen((_, another) => {
@@ -66,15 +66,18 @@ function goalPart() {
     panel.replaceChildren(picture.node);
     const pairs = reachedPairs(run);
     total.textContent = pairs === null ? "" : "From every place to every goal: "
-      + `${whole(pairs.reached)} of ${whole(pairs.pairs)} reached `
-      + `(${(100 * pairs.reached / pairs.pairs).toFixed(1)} %).`;
+      + `some skill comes there in ${whole(pairs.comes)} of ${whole(pairs.pairs)} cases `
+      + `(${(100 * pairs.comes / pairs.pairs).toFixed(1)} %), and ends there in `
+      + `${whole(pairs.ends)} (${(100 * pairs.ends / pairs.pairs).toFixed(1)} %).`;
     draw();
   });
-  return part("goal", "Go to a goal", "Click a goal. The skill for a goal is the one that ends there from the "
-    + "start. From elsewhere nothing was trained for: see how far it generalizes.",
+  return part("goal", "Go to a goal", "Click a goal: the skill for it is the one that comes there most "
+    + "surely, as apart reach picks it. Training began every episode at the start; from elsewhere "
+    + "you see how far skills generalize.",
   sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total)));
 }
 
-function passes(path, goal) {
-  return path.includes(goal);
+function verdict(reached) {
+  return html("p", { class: reached ? "verdict yes" : "verdict no" },
+    reached ? "\u2713 reached" : "\u2717 not reached");
 }

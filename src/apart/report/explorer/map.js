@@ -29,16 +29,18 @@ class Picture {
     }));
   }
 
-  // A path; `skill` moves it a little within its squares, so that paths do not hide each other.
-  path(places, skill, attributes) {
+  // A path through places, or through `points` where they are known; `skill` moves it a little
+  // within its squares, so that paths do not hide each other.
+  path(places, skill, attributes, points = null) {
+    const line = points || places.map((place) => pointOf(this.world, place, skill));
     this.lines.append(svg("polyline", {
-      points: places.map((place) => pointOf(this.world, place, skill).join(",")).join(" "),
+      points: line.map((point) => point.join(",")).join(" "),
       "stroke-width": 0.055 * this.world.unit, class: "path", ...attributes,
     }));
   }
 
-  mark(place, attributes, radius = 0.22, skill = null) {
-    const [cx, cy] = pointOf(this.world, place, skill);
+  mark(place, attributes, radius = 0.22, point = null) {
+    const [cx, cy] = point || pointOf(this.world, place);
     this.marks.append(svg("circle", { cx, cy, r: radius * this.world.unit, ...attributes }));
   }
 
@@ -131,6 +133,13 @@ function ground(world) {
     return svg("g", {}, Array.from(world.x, (x, place) => svg("rect", {
       x: x - 0.45, y: world.y[place] - 0.45, width: 0.9, height: 0.9, class: "floor", rx: 0.08,
     })));
+  }
+  if (world.plane) {
+    const { solid, walls } = world.plane;
+    return svg("g", {}, floor, net(world),
+      solid.map(([x, y, width, height]) => svg("rect", { x, y, width, height, class: "wall" })),
+      walls.map(([x1, y1, x2, y2]) => svg("line", { x1, y1, x2, y2, class: "border",
+        "stroke-width": 0.12 })));
   }
   return svg("g", {}, floor, net(world), svg("path", { d: wallsOf(world), class: "wall" }));
 }

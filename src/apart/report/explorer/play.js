@@ -122,15 +122,17 @@ class Walker {
   at(time) {
     this.time = Math.min(time, this.path.length - 1);
     const { picture, path, run } = this, colour = run.colour[this.skill];
+    const points = run.points(this.skill);
     picture.clear();
     picture.frame(run.last[this.skill], { class: `frame ${colour}` });
     picture.start(this.begin);
     if (run.world.form === "list") {
       path.slice(0, this.time + 1).forEach((place) => picture.square(place, { class: "visited" }));
     } else {
-      picture.path(path, null, { class: `path ahead ${colour}` });
-      picture.path(path.slice(0, this.time + 1), null, { class: `path chosen ${colour}` });
+      picture.path(path, null, { class: `path ahead ${colour}` }, points);
+      picture.path(path.slice(0, this.time + 1), null, { class: `path chosen ${colour}` },
+        points && points.slice(0, this.time + 1));
     }
-    picture.mark(path[this.time], { class: `agent ${colour}` }, 0.3);
+    picture.mark(path[this.time], { class: `agent ${colour}` }, 0.3, points && points[this.time]);
   }
 }

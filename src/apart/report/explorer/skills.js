@@ -30,12 +30,14 @@ function skillsPart() {
     const lined = run.world.form !== "list";
     if (all && lined) {
       for (const other of run.order) {
-        picture.path(run.path(other), other, { class: `path faint ${run.colour[other]}` });
+        picture.path(run.path(other), other, { class: `path faint ${run.colour[other]}` },
+          run.points(other));
       }
     }
     const path = run.path(skill);
-    if (lined) picture.path(path, null, { class: `path chosen ${run.colour[skill]}` });
-    else path.forEach((place) => picture.square(place, { class: "visited" }));
+    if (lined) {
+      picture.path(path, null, { class: `path chosen ${run.colour[skill]}` }, run.points(skill));
+    } else path.forEach((place) => picture.square(place, { class: "visited" }));
     for (const [place, skills] of run.ends) {
       const owner = skills[0];
       if (picture.roomy) picture.text(place, owner, { class: `inside ${run.colour[owner]}` });

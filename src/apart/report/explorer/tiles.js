@@ -44,8 +44,9 @@ function tile(run, skill) {
   const picture = new Picture(run.world, "");
   picture.node.setAttribute("aria-hidden", "true");
   const path = run.path(skill), lined = run.world.form !== "list";
-  if (lined) picture.path(path, null, { class: `path chosen ${run.colour[skill]}` });
-  else path.forEach((place) => picture.square(place, { class: "visited" }));
+  if (lined) {
+    picture.path(path, null, { class: `path chosen ${run.colour[skill]}` }, run.points(skill));
+  } else path.forEach((place) => picture.square(place, { class: "visited" }));
   picture.mark(run.start, { class: "start-dot" }, 0.25);
   picture.frame(run.last[skill], { class: `end ${run.colour[skill]}` });
   const standing = run.standing[skill], mark = standing === "owner" ? "" : ` ${standing}`;

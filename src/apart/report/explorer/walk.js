@@ -24,9 +24,10 @@ function likeliest(world, state, action) {
 function walk(run, skill, start) {
   if (start === run.start || !canWalk(run)) return run.path(skill);
   const states = [start];
+  let action = 0;
   for (let t = 0; t < run.horizon; t += 1) {
-    const state = states[t];
-    states.push(likeliest(run.world, state, actionOf(run, state, skill)));
+    if (t % run.hold === 0) action = actionOf(run, states[t], skill);
+    states.push(likeliest(run.world, states[t], action));
   }
   return states;
 }
@@ -35,15 +36,42 @@ function canWalk(run) {
   return Boolean(run.policy && run.world.next);
 }
 
-// The probability of each last state of `skill` from `start`, exact.
-function lastChances(run, skill, start) {
+// The probabilities that `skill` comes to `goal` in an episode from `start`, and that it is there
+// at the end; exact where states are listed, else of the stored path.
+function arrivals(run, skill, start, goal) {
+  if (!canWalk(run) || !run.world.chance) {
+    const path = walk(run, skill, start);
+    return { comes: Number(path.includes(goal)), ends: Number(path[path.length - 1] === goal) };
+  }
+  return {
+    comes: propagated(run, skill, start, goal, true),
+    ends: propagated(run, skill, start, goal, false),
+  };
+}
+
+function propagated(run, skill, start, goal, stays) {
   let now = new Map([[start, 1]]);
-  for (let t = 0; t < run.horizon; t += 1) {
+  for (let t = 0; t < run.horizon; t += run.hold) {
     const after = new Map();
     for (const [state, p] of now) {
-      for (const [next, q] of successors(run.world, state, actionOf(run, state, skill))) {
-        if (q > 0) after.set(next, (after.get(next) || 0) + p * q);
+      const action = actionOf(run, state, skill);
+      for (const [end, q] of afterHolding(run, state, action, stays ? goal : null)) {
+        after.set(end, (after.get(end) || 0) + p * q);
       }
+    }
+    now = after;
+  }
+  return now.get(goal) || 0;
+}
+
+// Where an action leads that is taken for as long as decisions are held; `trap` is not left.
+function afterHolding(run, state, action, trap) {
+  let now = new Map([[state, 1]]);
+  for (let n = 0; n < run.hold; n += 1) {
+    const after = new Map();
+    for (const [here, p] of now) {
+      const ways = here === trap ? [[here, 1]] : successors(run.world, here, action);
+      for (const [next, q] of ways) if (q > 0) after.set(next, (after.get(next) || 0) + p * q);
     }
     now = after;
   }
@@ -63,33 +91,38 @@ function rival(run, state, skill) {
   return run.policy.rival[state * run.skills + skill];
 }
 
-// The skill for a goal: of those that end there the one that the discriminator knows best; where
-// none does, the one that it names there.
-function skillFor(run, goal) {
-  if (run.ends.has(goal)) return { skill: run.ends.get(goal)[0], owns: true };
-  if (!run.policy) return null;
-  let best = 0;
-  for (let skill = 1; skill < run.skills; skill += 1) {
-    if (posterior(run, goal, skill) > posterior(run, goal, best)) best = skill;
+// The skill for a goal, as `apart reach` picks it: the one that comes there most surely within an
+// episode; of equals one that ends there. Where that is much work only those that end there count.
+function skillFor(run, goal, start) {
+  const much = run.world.chance && run.skills * run.horizon * run.world.n > 2e6;
+  const among = much ? run.ends.get(goal) || [] : Array.from({ length: run.skills }, (_, z) => z);
+  let best = null;
+  for (const skill of among) {
+    const { comes, ends } = arrivals(run, skill, start, goal);
+    const better = !best || comes > best.comes || (comes === best.comes && ends > best.ends);
+    if (better) best = { skill, comes, ends };
   }
-  return { skill: best, owns: false };
+  return best && best.comes > 0 ? best : null;
 }
 
-// In how many (start, goal) pairs the skill of the goal ends there; null where that is much work.
+// In how many (start, goal) pairs some skill comes to the goal, and ends there; null where that is
+// much work or left to chance.
 function reachedPairs(run) {
   const { n, chance } = run.world;
-  if (!canWalk(run) || chance || n * n * run.horizon > 3e7) return null;
-  let reached = 0;
-  for (let goal = 0; goal < n; goal += 1) {
-    const { skill } = skillFor(run, goal);
-    // All starts at once: where each state leads in one step, T times.
-    const next = Array.from({ length: n }, (_, s) =>
-      likeliest(run.world, s, actionOf(run, s, skill)));
+  if (!canWalk(run) || chance || n * run.skills * run.horizon > 3e7) return null;
+  const comes = new Uint8Array(n * n), ends = new Uint8Array(n * n);
+  for (let skill = 0; skill < run.skills; skill += 1) {
     for (let start = 0; start < n; start += 1) {
-      let state = start;
-      for (let t = 0; t < run.horizon; t += 1) state = next[state];
-      if (state === goal) reached += 1;
+      let state = start, action = 0;
+      comes[start * n + start] = 1;
+      for (let t = 0; t < run.horizon; t += 1) {
+        if (t % run.hold === 0) action = actionOf(run, state, skill);
+        state = run.world.next[state * run.world.next.shape[1] + action];
+        comes[start * n + state] = 1;
+      }
+      ends[start * n + state] = 1;
     }
   }
-  return { reached, pairs: n * n };
+  const sum = (marks) => marks.reduce((total, mark) => total + mark, 0);
+  return { comes: sum(comes), ends: sum(ends), pairs: n * n };
 }
