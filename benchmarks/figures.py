@@ -1,15 +1,15 @@
-"""Draw the stored studies: ablation.png, pixels.png and compare.png in docs/images.
+"""Draw the stored studies: ablation.png, pixels.png, compare.png and payoff.png in docs/images.
 
 python benchmarks/figures.py
 """
 
 from __future__ import annotations
 
-from tables import ROOT, stored
+from tables import ROOT, stored, task_steps
 
 from apart.comparison import results as comparison
 from apart.comparison import show
-from apart.report import draw
+from apart.report import draw, statistics
 
 # cells, colour, marker: worlds differ by both
 WORLDS = {
@@ -75,6 +75,70 @@ def compare() -> draw.Figure:
     return show.figure(comparison.read(ROOT / "results" / "compare.json"))
 
 
+WAYS = {
+    "primitive": (draw.GREY, "o"),
+    "primitive, optimistic": (draw.GREY, "s"),
+    "skills of apart_plus": ("#0072b2", "^"),
+    "both of apart_plus": ("#0072b2", "v"),
+    "skills of vic": ("#e69f00", "^"),
+    "both of vic": ("#e69f00", "v"),
+    "skills of diayn": ("#009e73", "^"),
+    "both of diayn": ("#009e73", "v"),
+}
+
+
+def payoff() -> draw.Figure:
+    table = stored("payoff")
+    made, (left, right) = draw.figure(2, size=(11, 5.4))
+    methods = list(table["goals"])
+    found = [
+        statistics.mean([100 * one["comes"] for one in table["goals"][method]])
+        for method in methods
+    ]
+    left.barh(
+        range(len(methods)),
+        [share.estimate for share in found],
+        xerr=[share.high - share.estimate for share in found],
+        color="#0072b2",
+        height=0.6,
+    )
+    left.set_yticks(range(len(methods)), methods)
+    left.invert_yaxis()
+    left.set_xlim(0, 100)
+    left.set_xlabel("(start, goal) pairs that the chosen skill comes to, %")
+    tasks = list(dict.fromkeys(key.split(" | ")[0] for key in table["tasks"]))
+    for number, (way, (colour, marker)) in enumerate(WAYS.items()):
+        for row, task in enumerate(tasks):
+            scores = table["tasks"].get(f"{task} | {way}")
+            if scores is None:
+                continue
+            at = task_steps(scores, table["budget"])
+            solved = any(score is not None for score in scores)
+            right.errorbar(
+                at.estimate,
+                row + 0.09 * (number - 3.5),
+                xerr=[[at.estimate - max(at.low, 100)], [at.high - at.estimate]],
+                fmt=marker,
+                color=colour,
+                markersize=5,
+                linewidth=1,
+                fillstyle="full" if solved else "none",
+                label=None if row else way,
+            )
+    right.axvline(table["budget"], color=draw.GREY, linewidth=0.8)
+    right.set_xscale("log")
+    right.set_xticks([3e3, 1e4, 3e4], ["3,000", "10,000", "30,000"])
+    right.minorticks_off()
+    right.set_yticks(range(len(tasks)), tasks)
+    right.invert_yaxis()
+    right.set_xlabel("steps to 90 % success (hollow: never)")
+    right.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=4)
+    made.suptitle(
+        "Mean and 95 % interval of 20 seeds (apart: 10; VIC and DIAYN in DoorKey: 4)", size=10
+    )
+    return made
+
+
 if __name__ == "__main__":
-    for picture in (ablation, pixels, compare):
+    for picture in (ablation, pixels, compare, payoff):
         picture().savefig(ROOT / "docs" / "images" / f"{picture.__name__}.png")

@@ -22,12 +22,13 @@ from readings import AXES, PUBLISHED, choice, gap, name_of, reading_of
 from apart._config import SPECS, Config, flag
 from apart.comparison import results as comparison
 from apart.comparison import show
-from apart.methods import OURS, READINGS
+from apart.methods import METHODS, OURS, READINGS
 from apart.paper import _ledger, _records, experiment
 from apart.paper._judge import spread
 from apart.paper._spec import NAMES, WORLDS, Results
 from apart.paper.reward_table import ROWS
 from apart.paper.tuned_long import ALL
+from apart.report import statistics
 from apart.settings import choices
 from apart.worlds import exact, grid
 
@@ -35,7 +36,7 @@ ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",
     *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "apart_spread", "readings")),
-    *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare")),
+    *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare", "skills")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
 )
 
@@ -293,6 +294,61 @@ def maze_speed() -> str:
         for row in stored("mazes")["speed"]
     ]
     return markdown(["updates", "last layer", "ms per episode", "steps per second"], rows)
+
+
+def _percent(scores: list[float]) -> str:
+    """The mean and half of its interval, in per cent; one exact number has none."""
+    found = statistics.mean([100 * score for score in scores])
+    half = found.high - found.estimate
+    return f"{found.estimate:.1f}" + (f" ± {half:.1f}" if len(scores) > 1 else "")
+
+
+def payoff_goals() -> str:
+    rows = []
+    for method, found in stored("payoff")["goals"].items():
+        columns = ("start", "comes", "ends", "chosen_there")
+        cells = [_percent([one[c] for one in found]) if c in found[0] else "" for c in columns]
+        seeds = len(found) if len(found) > 1 else "exact"
+        rows.append([f"`{method}`" if len(found) > 1 else method, *cells, seeds])
+    head = ["%", "goals reached from the start", "(start, goal) pairs: comes there", "ends there"]
+    return markdown([*head, "comes there, chosen in each state", "seeds"], rows)
+
+
+def payoff_chains() -> str:
+    rows = []
+    for method, found in stored("payoff")["chains"].items():
+        cells = []
+        for links in range(1, len(found[0])):
+            mean = statistics.mean([one[links] for one in found])
+            cells.append(f"{mean.estimate:.1f} ± {mean.high - mean.estimate:.1f}")
+        label = f"`{method}`" if method in METHODS else f"{method}, random policies"
+        rows.append([label, *cells, len(found)])
+    links = len(next(iter(stored("payoff")["chains"].values()))[0]) - 1
+    return markdown(["cells, of 85", *map(str, range(1, links + 1)), "seeds"], rows)
+
+
+def task_steps(scores: list[int | None], budget: int) -> statistics.Interval:
+    """Mean steps; those who did not come there count as the budget."""
+    return statistics.mean([budget if at is None else at for at in scores])
+
+
+def payoff_tasks() -> str:
+    found = stored("payoff")
+    budget, by_task = found["budget"], {}
+    for key, scores in found["tasks"].items():
+        task, how = key.split(" | ")
+        solved = sum(at is not None for at in scores)
+        mean = task_steps(scores, budget)
+        cell = f"{mean.estimate:,.0f} ± {mean.high - mean.estimate:,.0f}"
+        if not solved:
+            cell = "never"
+        elif solved < len(scores):
+            cell = f"at least {mean.estimate:,.0f} ({solved} of {len(scores)} solved)"
+        few = f" ({len(scores)} seeds)" if len(scores) < 20 else ""
+        by_task.setdefault(task, {})[how] = cell + few
+    ways = list(dict.fromkeys(how for row in by_task.values() for how in row))
+    table = [[how, *(row.get(how, "") for row in by_task.values())] for how in ways]
+    return markdown(["actions", *by_task], table)
 
 
 def ablation() -> str:
@@ -703,6 +759,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_walk, maze_methods, maze_speed),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies),
+        *(payoff_goals, payoff_chains, payoff_tasks),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

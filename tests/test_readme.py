@@ -14,7 +14,8 @@ import pytest
 from apart.cli import main
 
 ROOT = Path(__file__).parent.parent
-PAGES = {"README.md": ROOT / "README.md", "quickstart": ROOT / "docs" / "guide" / "quickstart.md"}
+PAGES = {"README.md": ROOT / "README.md"}
+PAGES |= {name: ROOT / "docs" / "guide" / f"{name}.md" for name in ("quickstart", "skills")}
 LESS, LEAST = 1000, 1000
 
 
@@ -57,10 +58,11 @@ def test_every_command_of_the_page_works_in_this_order(name, tmp_path, monkeypat
             code = main(words)
         except SystemExit as ended:  # --help
             code = ended.code
-        assert code == 0, f"{command}: {capsys.readouterr().err}"
+        may_miss = words[0] == "reach"  # after so few steps
+        assert code == 0 or (may_miss and code == 1), f"{command}: {capsys.readouterr().err}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "quickstart", "worlds", "methods"])
+@pytest.mark.parametrize("name", ["README.md", "quickstart", "skills", "worlds", "methods"])
 def test_the_python_of_the_page_works(name, tmp_path, monkeypatch):
     """In a process of its own: what a page registers stays."""
     page = PAGES.get(name, ROOT / "docs" / "guide" / f"{name}.md")
@@ -71,6 +73,16 @@ def test_the_python_of_the_page_works(name, tmp_path, monkeypatch):
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
+
+
+def test_the_tutorials_solve_their_tasks_as_printed(tmp_path):
+    own_map, gymnasium = blocks(ROOT / "docs" / "guide" / "tutorial.md", "python")
+    assert len([line for line in own_map.splitlines() if line]) < 20
+    for code, said in ((own_map, "solved with skill"), (gymnasium, "(100%): reward 1.0")):
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert said in done.stdout, done.stdout + done.stderr
+        assert done.stderr == ""
 
 
 def test_the_first_screen_has_the_two_commands():
