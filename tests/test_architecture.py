@@ -28,7 +28,8 @@ MAY_IMPORT = {
     "door": BASE
     | {"methods", "objective", "report", "runs", "running", "settings", "skills", "worlds"},
     "comparison": BASE
-    | {"learner", "methods", "worlds", "settings", "runs", "running", "report", "skills"},
+    | {"learner", "objective", "methods", "worlds", "settings", "runs", "running", "report"}
+    | {"skills"},
     "cli": BASE
     | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"}
     | {"comparison"},

@@ -104,7 +104,7 @@ CONTRADICTIONS = st.sampled_from(
         "--skills 100000",
         "--buffer 10",
         "--update-every 3",
-        "--episodes-per-update 2 --updates-per-episode 2",
+        "--hold 3",
         "--inverse-temperature 3",
         "--hidden 3",
         "--kernel 3",

@@ -91,10 +91,14 @@ def ends(axis: Axes, results: Results, styles: Mapping[str, Style]) -> None:
 
 
 def by_world(
-    results: Results, worlds: Sequence[str], names: Mapping[str, str], walk: bool = False
+    results: Results,
+    worlds: Sequence[str],
+    names: Mapping[str, str],
+    walk: bool = False,
+    styles: Mapping[str, Style] = STYLES,
 ) -> Figure:
     """A panel per world; ``names`` method -> words. Conditions are those of `each`."""
     made, axes = draw.figure(len(worlds))
     for axis, world in zip(axes, worlds, strict=True):
-        over_steps(axis, world, results.in_world(world, names), names=names, walk=walk)
+        over_steps(axis, world, results.in_world(world, names), styles, names, walk)
     return made

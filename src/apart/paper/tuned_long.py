@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from apart.paper import _judge as rule
 from apart.paper import _panels
-from apart.paper._spec import LONG, NAMES, WORLDS, Claim, Experiment, Results, each
+from apart.paper._spec import LONG, NAMES, WORLDS, Claim, Condition, Experiment, Results, each
+from apart.paper.long_runs import OLD, POSTERIOR
 from apart.report import draw
 
 ALL = {"four_rooms": (85, ""), "empty": (100, ""), "u_maze": (72, ", but more than 50 for APART")}
@@ -12,13 +13,18 @@ ALL = {"four_rooms": (85, ""), "empty": (100, ""), "u_maze": (72, ", but more th
 
 def picture(results: Results) -> draw.Figure:
     """A panel per world."""
-    return _panels.by_world(results, WORLDS, {"tuned_vic": NAMES["tuned_vic"]}, walk=True)
+    names = {"tuned_vic": NAMES["tuned_vic"], OLD: OLD}
+    styles = {**draw.STYLES, OLD: draw.SERIES[0]}
+    return _panels.by_world(results, WORLDS, names, True, styles)
 
 
 EXPERIMENT = Experiment(
     title="Tuned VIC over long runs",
     source="figure of section 5, 150M steps",
-    conditions=each(["tuned_vic"], WORLDS),
+    conditions=[
+        *each(["tuned_vic"], WORLDS),
+        *(Condition(f"{OLD} {w}", "tuned_vic", w, POSTERIOR) for w in WORLDS),
+    ],
     draw=picture,
     claims=[
         Claim(

@@ -74,13 +74,14 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
     params = evaluated(learnt)
     of_q, _ = approximators.parse(config.network)
     found = {"q": params} if NETWORKS[of_q.kind].of_states else by_name(params)
+    seen = OBSERVATIONS[observations.parse(config.observation)[0]]
     if isinstance(world, TableWorld):
         found |= {"next_state": world.next_state, "probability": world.probability}
         if world.one_state_a_cell:
             found["cells"] = world.cells
-        if OBSERVATIONS[observations.parse(config.observation)[0]].images:
+        if seen.images:
             found["images"] = observations.sight_of(world, config.observation).images(None)
-    elif config.observation != "arrays":
+    elif not seen.as_given:
         raise UserError(f"export: skills that see --observation {config.observation} stay here")
     if "q" not in found:
         found |= _scaled(world, observations.sight_of(world, config.observation).image)

@@ -37,6 +37,7 @@ class Observation:
         fits: whether a world can be seen so.
         images: whether neighbouring pixels mean something, so that convolutions do.
         sized: whether ``NAME:4`` (pixels per cell) is a form of it.
+        as_given: whether networks see the arrays that the world itself gives.
     """
 
     summary: str
@@ -44,6 +45,7 @@ class Observation:
     fits: Callable[[World], bool]
     images: bool = False
     sized: bool = False
+    as_given: bool = False
 
 
 def _is_table(world: World) -> bool:
@@ -176,7 +178,9 @@ def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float)
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
     {
         "one_hot": Observation("the state's number, one-hot", _one_hot, _is_table),
-        "arrays": Observation("what the world itself gives", _arrays, _has_arrays, images=True),
+        "arrays": Observation(
+            "what the world itself gives", _arrays, _has_arrays, images=True, as_given=True
+        ),
         "rbf": Observation(
             f"{_CENTRES} x {_CENTRES} bumps over the plane, where observations are positions in it",
             _rbf,
