@@ -146,14 +146,14 @@ def run_cli(*words, **kwargs):
 
 @pytest.mark.parametrize("words", [["--help"], ["list"], ["train", "nowhere"]], ids=" ".join)
 def test_errors_and_help_do_not_wait_for_jax(words, tmp_path):
-    """0.2 s of the processor; with JAX over 1 s. How long that is depends on the machine."""
+    """0.2 to 0.4 s of the processor; JAX alone takes longer. How long depends on the machine."""
     result = run_cli(*words, cwd=tmp_path, env={**os.environ, "PYTHONPROFILEIMPORTTIME": "1"})
     assert "Traceback" not in result.stderr
     lines = [line.split("|") for line in result.stderr.split("\n") if line.count("|") == 2]
     imported = {name.strip().split(".")[0] for _, _, name in lines}
     assert "apart" in imported
     assert imported.isdisjoint({"jax", "jaxlib", "optax", "scipy", "matplotlib", "ray"})
-    assert min(seconds_of(["-m", "apart", *words]) for _ in range(3)) < 0.6 * jax_seconds()
+    assert min(seconds_of(["-m", "apart", *words]) for _ in range(3)) < 0.9 * jax_seconds()
 
 
 @cache
