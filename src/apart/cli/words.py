@@ -119,15 +119,15 @@ def note(line: str) -> None:
     print(f"{NOTE}{line}", file=sys.stderr)
 
 
-def _covering(run: Run) -> str:
-    """How well fewer skills than places cover them."""
+def _covering(run: Run) -> list[str]:
+    """How well fewer skills than places cover them; nothing where distances are not known."""
     found, noun = run.spread, run.world.places.noun
     if found is None:
-        return f"seed {run.summary['seed']}: how far its ends cover the world was not measured"
-    return (
+        return []
+    return [
         f"seed {run.summary['seed']}: every {noun} is within {found['radius']} steps of an end, "
         f"{found['mean_distance']:.2f} on average (ideal ends: within {found['ideal_radius']})"
-    )
+    ]
 
 
 def tell(trained: Run | RunSet, draw: bool) -> None:
@@ -156,7 +156,8 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         cells = f" ({runs[0].n_available} {noun}s)" if most < runs[0].n_available else ""
         print(f"for comparison: {most} at most{cells}{by_chance}")
         for run in runs if most < runs[0].n_available else []:
-            print(_covering(run))
+            for line in _covering(run):
+                print(line)
     if isinstance(trained, RunSet):
         mean = sum(run.n_effective for run in runs) / len(runs)
         print(f"mean of {len(runs)} seeds: {mean:.2f}")
