@@ -26,7 +26,7 @@ from apart.training.learner import evaluated
 from apart.training.state import by_name
 from apart.worlds import observations
 from apart.worlds.observations import OBSERVATIONS
-from apart.worlds.world import TableWorld, World
+from apart.worlds.world import ObsSpec, Scaling, TableWorld, World
 
 FORMAT: Final = 1
 CARD, ARRAYS = "README.md", "model.safetensors"
@@ -88,18 +88,17 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
     return {name: np.asarray(array, order="C") for name, array in found.items()}
 
 
+def _scaling(world: World) -> Scaling:
+    """How networks see what the world shows; images of tables are drawn as they are seen."""
+    return ObsSpec(()).scaling if isinstance(world, TableWorld) else world.obs.scaling
+
+
 def _scaled(world: World, image: Image) -> dict[str, Any]:
-    """``offset`` and ``scale`` of what a network sees: it sees (observation - offset) scale."""
-    offset: tuple[float, ...] = (0.0,)
-    scale: tuple[float, ...] = (1.0,)
-    if not isinstance(world, TableWorld):
-        bytes_ = world.obs.dtype == "uint8"
-        offset = world.obs.offset or offset
-        scale = world.obs.scale or ((1.0 / 255.0,) if bytes_ else scale)
-    pairs = {"offset": offset, "scale": scale}
+    """``offset`` and ``scale`` as arrays."""
+    offset, scale, _ = _scaling(world)
     return {
         name: np.asarray(given, np.float32).reshape(image if len(given) > 1 else 1)
-        for name, given in pairs.items()
+        for name, given in (("offset", offset), ("scale", scale))
     }
 
 
@@ -120,7 +119,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
         "image": list(observations.sight_of(world, config.observation).image),
-        "range": [-_far(world), _far(world)],
+        "range": [-_scaling(world).far, _scaling(world).far],
         "world": world.name,
         "map": list(world.places.backdrop),
         **{name: run.summary[name] for name in ("method", "seed", "env_steps", *_FOUND)},
@@ -131,12 +130,6 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _far(world: World) -> float:
-    scaled = not isinstance(world, TableWorld) and world.obs.scale
-    return observations.FAR if scaled else _ANY
-
-
-_ANY: Final = 3e38  # no number of a network is larger
 _FOUND: Final = ("n_effective", "n_available", "n_random_walk")
 
 

@@ -84,22 +84,18 @@ def _numbers(n_states: int, states: Obs | None) -> Array:
 
 def _arrays(world: JaxWorld | HostWorld, _: int) -> Sight:
     """Observations that are arrays already; bytes count from 0 to 1, unless the world says how."""
-    shape, known = world.obs.shape, world.obs
+    shape, known = world.obs.shape, world.obs.scaling
     image: Image = (shape[0], shape[1], shape[2]) if len(shape) == 3 else (1, 1, math.prod(shape))
-    scale = 1.0 / 255.0 if known.dtype == "uint8" else 1.0
 
     def images(obs: Obs | None) -> Array:
         assert obs is not None  # nobody can list all of them
         seen: Array = obs.reshape(-1, *image).astype(jnp.float32)
-        if not known.scale:
-            return scale * seen
+        if not world.obs.scale:
+            return known.scale[0] * seen
         offset, times = (_per_number(numbers, image) for numbers in (known.offset, known.scale))
-        return jnp.clip((seen - offset) * times, -FAR, FAR)
+        return jnp.clip((seen - offset) * times, -known.far, known.far)
 
     return Sight(None, image, images, _product(images))
-
-
-FAR: Final = 10.0  # a number further from its mean, in its own unit, is seen as so far
 
 
 def _per_number(numbers: tuple[float, ...], image: Image) -> Array:

@@ -100,6 +100,14 @@ class _World:
         return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
 
 
+class Scaling(NamedTuple):
+    """Networks see (it - offset) * scale, per number or one for all, at most ``far`` from 0."""
+
+    offset: tuple[float, ...]
+    scale: tuple[float, ...]
+    far: float  # 3e38 where any number is seen as it is
+
+
 class ObsSpec(NamedTuple):
     """One observation that is an array: a vector, or an image [H, W, C].
 
@@ -115,6 +123,13 @@ class ObsSpec(NamedTuple):
     dtype: str = "float32"
     offset: tuple[float, ...] = ()
     scale: tuple[float, ...] = ()
+
+    @property
+    def scaling(self) -> Scaling:
+        """How networks see it."""
+        if self.scale:
+            return Scaling(self.offset, self.scale, 10.0)
+        return Scaling((0.0,), (1.0 / 255.0 if self.dtype == "uint8" else 1.0,), 3e38)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
