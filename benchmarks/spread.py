@@ -3,6 +3,7 @@
     python benchmarks/spread.py maps       the paper's worlds and 16 maps, K = 4 to 64
     python benchmarks/spread.py others     DIAYN, VIC, APART and apart_plus with few skills
     python benchmarks/spread.py held_out   maps drawn at random that nothing was chosen on
+    python benchmarks/spread.py epsilon    the share of random actions, on the maze it was chosen on
     python benchmarks/spread.py ablation   without each part
     python benchmarks/spread.py complete   as many skills as cells, beside apart_plus
     python benchmarks/spread.py chance     four rooms where actions go wrong by chance
@@ -240,6 +241,15 @@ def held_out(seeds: int, steps: int) -> None:
     made("held_out", few(HELD_OUT, seeds, steps))
 
 
+def epsilon(seeds: int, steps: int) -> None:
+    """The maze on which the share of random actions was chosen."""
+    for share in (0.01, 0.2):
+        cases = [
+            Case("maze:21,102", 8, seed, steps, change=f"epsilon {share}") for seed in range(seeds)
+        ]
+        made("epsilon", cases, {"epsilon": share})
+
+
 def others(seeds: int, steps: int) -> None:
     for method in ("apart_plus", "diayn", "vic", "apart"):
         made("others", few(MAPS, seeds, steps, method=method))
@@ -371,7 +381,7 @@ def territories(axis: Any, world: TableWorld, at: list[int]) -> None:
 
 
 def main() -> None:
-    all_studies = (maps, held_out, others, ablation, complete, chance, scale, cost, figure)
+    all_studies = (maps, held_out, epsilon, others, ablation, complete, chance, scale, cost, figure)
     studies = {f.__name__: f for f in all_studies}
     seeds = {"maps": 8, "held_out": 4, "scale": 1}
     steps = {"scale": 3_000_000, "cost": 60_000}

@@ -410,6 +410,12 @@ HELD = {
                 *all_ends("apart_plus"),
             ]
         ),
+        "is {} and {}; with 0.2 it is {} and {}, where the ideal is {}": (
+            lambda: [
+                *(row["radius"] for row in stored("spread-epsilon")),
+                stored("spread-epsilon")[0]["ideal_radius"],
+            ]
+        ),
         "A run takes {:.2f} to {:.2f} of the time of one of `apart_plus`": (
             lambda: [min(spread_costs()), max(spread_costs())]
         ),
