@@ -22,8 +22,10 @@ import jax.numpy as jnp  # noqa: E402
 
 from apart.learner import replay  # noqa: E402
 from apart.settings import resolve  # noqa: E402
-from apart.training import learner as common  # noqa: E402
-from apart.training import tabular  # noqa: E402
+from apart.training import objectives, tabular  # noqa: E402
+from apart.training.learner import Learner  # noqa: E402
+from apart.training.objectives.contract import Given  # noqa: E402
+from apart.training.pieces import draw, pieces  # noqa: E402
 from apart.training.program import initial, iterate_with  # noqa: E402
 from apart.training.state import Hyper, Learnt, TrainState, hyper_of  # noqa: E402
 from apart.worlds.observations import sight_of  # noqa: E402
@@ -39,25 +41,26 @@ PIECES: Final = {
 ROUNDS, SECONDS = 7, 0.5
 
 
-def cut(world: Any, config: Any, last: str | None) -> common.Learner:
+def cut(world: Any, config: Any, last: str | None) -> Learner:
     """The learner with only the first pieces of an update."""
-    p = common.pieces(config, world.about.n_actions, sight_of(world, config.observation))
-    table = tabular.Table(p, jnp.asarray(world.next_state), world.start)
+    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
+    next_state = jnp.asarray(world.next_state)
     slots = replay.slots_for(config.buffer, config.collection)
-    ring = replay.packed(slots, config.episodes_per_update, table.next_state, config.horizon)
+    ring = replay.packed(slots, config.episodes_per_update, next_state, config.horizon)
+    fit = objectives.build(Given(p, world.n_states, listed=True)).fit
 
     def update(learnt: Learnt, hyper: Hyper, key: Any, rounds: Any) -> Learnt:
         if last is None or learnt.replay is None:
             return learnt
-        drawn = common.draw(p, ring, learnt, key, rounds)
-        if last == "discriminator":
+        drawn = draw(p, ring, learnt.replay, hyper, key, rounds)
+        if last == "discriminator" and fit is not None:
             rate = hyper.discriminator_learning_rate
-            moved = tabular._discriminator(table, learnt, drawn, hyper, rate)
-            return learnt._replace(discriminator=moved)
+            return learnt._replace(discriminator=fit(learnt.discriminator, drawn, hyper, rate))
         used = sum(leaf.sum() for leaf in jax.tree.leaves(drawn))  # never below 0
         return learnt._replace(updates=learnt.updates + (used < 0))  # the compiler does not know
 
-    return tabular.tabular(p, *table[1:], ring, None if last == "all" else update)
+    instead = None if last == "all" else update
+    return tabular.tabular(p, next_state, world.start, ring, instead)
 
 
 class Loop:

@@ -40,7 +40,7 @@ def trained(options: dict[str, Any]) -> Trained:
     made, hyper = program(world, config), hyper_of(config)
     state = made.chunk(made.init(jnp.int32(0), hyper), hyper, jnp.int32(config.iterations))
     learner = learner_of(world, config)
-    _, rewards = learner.judge(state.learnt, None, hyper)
+    rewards = learner.objective.of_states(state.learnt.discriminator, None, hyper)
     q = learner.values(evaluated(state.learnt), None)
     last = np.asarray(made.evaluate(state, hyper).trajectories)[:, -1]
     return Trained(last, np.asarray(rewards), np.asarray(q))

@@ -217,7 +217,7 @@ def test_worlds_that_are_no_tables_get_what_they_can_use():
 
 
 def test_there_are_few_options_each_in_a_group_and_typed_for_editors():
-    assert len(SPECS) <= 34  # keep, one_skill and init_logits are readings of the paper
+    assert len(SPECS) <= 36  # keep, one_skill and init_logits are readings of the paper
     assert all(spec.group for spec in SPECS.values())
     hints = get_type_hints(Options)
     assert set(hints) == set(TYPES) - {"method"}

@@ -71,6 +71,7 @@ class Config:
     evaluate_every: int = _option(
         25_000, "environment steps between evaluations", EVERYDAY, low=1, high=1e13
     )
+    objective: str = _option("told_apart", "what gives the rewards", OBJECTIVE, kind="objective")
     discriminator: str = _option(
         "all_pairs", "form of the discriminator", OBJECTIVE, kind="discriminator"
     )
@@ -218,6 +219,7 @@ class Options(TypedDict, total=False):
     horizon: int | Literal["auto"]
     hold: int
     evaluate_every: int
+    objective: str
     discriminator: str
     reward: str
     context: str

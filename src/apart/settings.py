@@ -25,6 +25,7 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS, OURS, READINGS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
+from apart.objective.objectives import FORMS, OBJECTIVES, Kind
 from apart.objective.rewards import REWARDS
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
@@ -36,6 +37,7 @@ _NAMED: Final[Mapping[str, Mapping[str, Any]]] = MappingProxyType(
     {
         "method": METHODS,
         "reading": READINGS,
+        "objective": OBJECTIVES,
         "discriminator": DISCRIMINATORS,
         "reward": REWARDS,
         "context": CONTEXTS,
@@ -58,6 +60,7 @@ def choices() -> dict[str, dict[str, str]]:
 class _Facts(NamedTuple):
     """The records that a configuration names, and what they say together."""
 
+    objective: Kind
     discriminator: Discriminator
     rule: QRule
     observation: Observation
@@ -67,6 +70,7 @@ class _Facts(NamedTuple):
     @classmethod
     def of(cls, config: Config) -> _Facts:
         return cls(
+            OBJECTIVES[config.objective],
             DISCRIMINATORS[config.discriminator],
             Q_RULES[config.q_rule],
             OBSERVATIONS[observations.parse(config.observation)[0]],
@@ -74,9 +78,26 @@ class _Facts(NamedTuple):
         )
 
     @property
+    def discriminates(self) -> bool:
+        """Whether the objective is about a discriminator."""
+        return "discriminator" in self.objective.reads
+
+    @property
     def counting(self) -> bool:
-        """Whether the discriminator is not trained."""
-        return self.discriminator.learned is None
+        """Whether what gives the rewards is not trained."""
+        if self.discriminates:
+            return self.discriminator.learned is None
+        return not self.objective.trains
+
+    @property
+    def listed(self) -> bool:
+        """Whether what gives the rewards goes over the states of a table."""
+        return self.counting if self.discriminates else self.objective.listed
+
+    @property
+    def over_known(self) -> bool:
+        """Whether it looks at all known transitions, which a sweep keeps."""
+        return self.discriminator.over_known if self.discriminates else self.objective.over_known
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -99,6 +120,13 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
         "discriminator_learning_rate": lambda c, f: f.counting,
     }
 )
+
+
+def _idle(name: str, config: Config, facts: _Facts) -> bool:
+    """Whether a configuration does not look at the option ``name``."""
+    if name in FORMS and not facts.discriminates:
+        return name not in facts.objective.reads
+    return name in _IDLE and _IDLE[name](config, facts)
 
 
 def resolve(
@@ -150,10 +178,10 @@ def resolve(
         sets = f" (--reading {reading} sets {', '.join(map(flag, sorted(by_reading)))})"
         raise UserError(f"{error}{sets if by_reading else ''}") from None
     facts = _Facts.of(config)
-    idle = {n: getattr(Config, n) for n in by_reading if n in _IDLE and _IDLE[n](config, facts)}
+    idle = {n: getattr(Config, n) for n in by_reading if _idle(n, config, facts)}
     config = dataclasses.replace(config, **idle)
     for name in options:
-        if name in _IDLE and _IDLE[name](config, facts):
+        if _idle(name, config, facts):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
 
@@ -202,7 +230,7 @@ def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> 
     if text == Config.network:
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
-    if DISCRIMINATORS[config.discriminator].learned is None:
+    if _Facts.of(dataclasses.replace(config, network=text, **set_)).counting:
         logits = next(form for form in map(Form, NETWORKS) if form.is_table)
     set_["network"] = approximators.written(q, logits)
     if by_user:
@@ -226,7 +254,9 @@ def _usual_network(world: World) -> str:
 
 def spreads(config: Config) -> bool:
     """Whether fewer skills than places spread over them."""
-    return DISCRIMINATORS[config.discriminator].over_known
+    kind = OBJECTIVES[config.objective]
+    by_discriminator = "discriminator" in kind.reads
+    return DISCRIMINATORS[config.discriminator].over_known if by_discriminator else kind.spreads
 
 
 def only_here(config: Config) -> str | None:
@@ -291,7 +321,7 @@ def check(config: Config, world: World) -> None:
     _check_names(config)
     facts = _Facts.of(config)
     reads = REWARDS[config.reward].reads
-    if facts.discriminator.gives != reads:
+    if facts.discriminates and facts.discriminator.gives != reads:
         fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
         raise UserError(
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
@@ -313,10 +343,10 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
-    if facts.discriminator.over_known and not facts.rule.sweeps:
+    if facts.over_known and not facts.rule.sweeps:
         fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
         raise UserError(
-            f"--discriminator {config.discriminator} looks at all known transitions, which "
+            f"{_rewarding(config, facts)} looks at all known transitions, which "
             f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
         )
     if config.buffer < config.transitions:
@@ -339,6 +369,13 @@ def check(config: Config, world: World) -> None:
             f"{flag('skills')} {config.skills} in {cells}{seen} needs "
             f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
         )
+
+
+def _rewarding(config: Config, facts: _Facts) -> str:
+    """The option that names what gives the rewards."""
+    if facts.discriminates:
+        return f"--discriminator {config.discriminator}"
+    return f"--objective {config.objective}"
 
 
 def _check_names(config: Config) -> None:
@@ -364,10 +401,8 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
         raise UserError(
             f"--observation {config.observation}: {world.name} is seen as {' or '.join(fits)}"
         )
-    if not is_table and (facts.counting or facts.rule.sweeps):
-        what = f"--q-rule {config.q_rule}"
-        if facts.counting:
-            what = f"--discriminator {config.discriminator}"
+    if not is_table and (facts.listed or facts.rule.sweeps):
+        what = _rewarding(config, facts) if facts.listed else f"--q-rule {config.q_rule}"
         raise UserError(
             f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
             "try --method apart_logits"

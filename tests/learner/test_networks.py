@@ -12,7 +12,7 @@ from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_table
-from apart.training.learner import pieces
+from apart.training.pieces import pieces
 from apart.training.program import initial, learner_over, round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import load, parse

@@ -39,7 +39,9 @@ def played(q, world=WORLD, horizon=2, n=None):
 def measured(q, scores, rewards, world=WORLD):
     scores, rewards = jnp.asarray(scores, jnp.float32), jnp.asarray(rewards, jnp.float32)
     greedy, dynamics = jnp.argmax(q, axis=1), Dynamics.of(world)
-    return evaluate_table(greedy, scores, rewards, dynamics, played(q, world), None)
+    episodes = played(q, world)
+    own = rewards[episodes.obs[:, 1:], jnp.arange(rewards.shape[1])[:, None]]
+    return evaluate_table(greedy, scores, own, dynamics, episodes, None)
 
 
 def test_two_skills_that_part():
@@ -111,7 +113,7 @@ def test_episodes_of_any_world_are_measured_like_those_of_a_table():
     exact = measured(q, scores, rewards)
     episodes = played(q)
     seen = Episodes(jax.nn.one_hot(episodes.obs, 3), *episodes[1:])._replace(place=episodes.obs)
-    got = evaluate_episodes(lambda x: (x @ scores, x @ rewards), seen)
+    got = evaluate_episodes(lambda x: (x.after @ scores, x.after @ rewards), seen)
     for name, value in exact._asdict().items():
         if name in ("mutual_information", "last_states", "positions"):
             assert getattr(got, name) is None  # nobody can know

@@ -17,8 +17,7 @@ from apart.learner import q_learning, replay
 from apart.learner.episodes import Episodes
 from apart.settings import resolve
 from apart.training import collect
-from apart.training import learner as common
-from apart.training.learner import pieces
+from apart.training.pieces import draw, pieces
 from apart.training.program import _example, learner_over
 from apart.training.state import hyper_of
 from apart.worlds.observations import sight_of
@@ -100,7 +99,7 @@ def test_updates_equal_the_oracle(method, bootstrap):
     for round_ in range(1, 13):
         new, key = episodes(round_), jax.random.key(round_)
         ring = memory.insert(learnt.replay, new, jnp.int32(round_ - 1))
-        drawn = common.draw(p, memory, learnt._replace(replay=ring), hyper, key, jnp.int32(round_))
+        drawn = draw(p, memory, ring, hyper, key, jnp.int32(round_))
         learnt = learner.learn(learnt, new, hyper, key, jnp.int32(round_))
         b = jax.tree.map(np.asarray, drawn.batch)
         gradient, d_gradient, taught = np.zeros_like(q), np.zeros_like(logits), 0

@@ -14,7 +14,7 @@ from apart.learner import counts, draws, ends, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
-from apart.training.learner import pieces
+from apart.training.pieces import pieces
 from apart.training.program import (
     collector,
     hosted,

@@ -38,3 +38,11 @@ class Batch(NamedTuple):
     last: Array  # bool: the episode ended with it
     terminated: Array | None  # bool: because of where it came to, not because of the clock
     cut: Array | None = None  # bool: by the world's own clock, before ours: it would have gone on
+
+
+class Sampled(NamedTuple):
+    """A batch, and what decides of its rewards and targets."""
+
+    batch: Batch
+    weight: Array  # [B] on the reward: time weight, or 0 and 1 by dropout
+    proceeds: Array  # [B] 1 where Q of the next state counts, else 0

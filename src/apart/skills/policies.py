@@ -18,15 +18,15 @@ import numpy as np
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, FloatArray, IntArray
-from apart.objective import pairs
-from apart.objective.discriminators import Discriminator
+from apart.objective.contexts import Moved
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
-from apart.training.learner import Learner, evaluated, logits_of, pieces
+from apart.training.learner import Learner, evaluated
+from apart.training.objectives.contract import Kept, Objective
 from apart.training.program import initial, learner_of, of_states
 from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
-from apart.worlds.observations import sight_of
+from apart.worlds.holding import held
 from apart.worlds.world import TableWorld, World
 
 _MOST_NUMBERS = 20_000_000  # S * K of the tables that `policies_of` makes
@@ -55,7 +55,7 @@ def learnt_of(run: Run) -> LearntRun:
     """The learner of ``run`` and its state after the last update.
 
     The greedy policy is the argmax over actions of ``learner.values(evaluated(learnt), obs)``,
-    which is [n, A, K]; the discriminator is ``learner.judge(learnt, obs, hyper)``.
+    which is [n, A, K]; the discriminator is ``learner.objective`` of ``learnt.discriminator``.
 
     Raises:
         UserError: the folder has no checkpoint that can be used.
@@ -106,29 +106,41 @@ _COMPILED: dict[Any, Tables] = {}  # seeds of one configuration compile once
 
 def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
     """(parameters, numbers) -> the arrays of `Policies`."""
-    p = pieces(config, world.about.n_actions, sight_of(world, config.observation))
-    over = partial(of_states, world, config)
+    over, objective = partial(of_states, world, config), learner.objective
+    next_state = jnp.asarray(held(world, config.hold).next_state)
 
     def tables(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
-        values = over(lambda obs: learner.values(evaluated(learnt), obs))
-        scores, rewards = over(lambda obs: learner.judge(learnt, obs, hyper))
-        logits = over(lambda obs: logits_of(p, learnt, obs))
-        rival = jax.lax.map(lambda row: _rivals(p.discriminator, *row), (logits, scores))
-        return jnp.argmax(values, axis=1), jax.nn.softmax(scores, axis=1), rewards, rival
+        kept, in_states = learnt.discriminator, objective.of_states
+        action = jnp.argmax(over(lambda obs: learner.values(evaluated(learnt), obs)), axis=1)
+        scores = over(lambda obs: objective.scores(kept, obs, hyper))
+        if in_states is not None:
+            reward = over(lambda obs: in_states(kept, obs, hyper))
+        else:  # what the skill's own move is worth
+            reward = jax.lax.map(
+                partial(_of_move, objective, kept, hyper, next_state),
+                (jnp.arange(config.skills), action.T),
+            ).T
+        rivals = objective.rivals
+        rival = _likeliest_other(scores)
+        if rivals is not None:
+            rival = over(lambda obs: rivals(kept, obs, hyper))
+        return action, jax.nn.softmax(scores, axis=1), reward, rival
 
     return tables
 
 
-def _rivals(discriminator: Discriminator, logits: Array, scores: Array) -> Array:
-    """[K] of every skill, the other one that the discriminator sets most against it in a state.
+def _of_move(
+    objective: Objective, kept: Kept, hyper: Hyper, next_state: Array, one: tuple[Array, Array]
+) -> Array:
+    """[S] the reward of a skill for what it does in every state."""
+    skill, action = one
+    states = jnp.arange(next_state.shape[0])
+    moved = Moved(states, next_state[states, action, 0])
+    return objective.rewards(kept, moved, hyper)[:, skill]
 
-    Of pairs the one with the least vote for the skill; else the one with the greatest score.
-    """
-    n_skills = scores.shape[0]
-    itself = jnp.eye(n_skills, dtype=bool)
-    if not discriminator.pairwise:
-        return jnp.argmax(jnp.where(itself, -jnp.inf, scores[None, :]), axis=1)
-    first, second = pairs.members(n_skills)
-    votes = jnp.zeros((n_skills, n_skills))
-    votes = votes.at[first, second].set(logits).at[second, first].set(-logits)
-    return jnp.argmin(jnp.where(itself, jnp.inf, votes), axis=1)
+
+def _likeliest_other(scores: Array) -> Array:
+    """[S, K] of every skill in every state, the other one with the greatest score."""
+    itself = jnp.eye(scores.shape[1], dtype=bool)
+    others = jax.lax.map(lambda row: jnp.argmax(jnp.where(itself, -jnp.inf, row), axis=1), scores)
+    return jnp.asarray(others)

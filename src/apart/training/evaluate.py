@@ -11,8 +11,9 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
-from apart._types import Array, Obs
+from apart._types import Array
 from apart.learner.episodes import Episodes
+from apart.objective.contexts import Moved
 from apart.training.collect import Dynamics
 
 QUANTILES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -48,7 +49,7 @@ def evaluate_table(
     Args:
         greedy: [S, K] the action of each skill in each state.
         scores: [S, K] discriminator scores; softmax is the posterior, argmax the prediction.
-        rewards: [S, K].
+        rewards: [K, T] of the episodes' steps.
         dynamics: of the world, a decision at a time.
         episodes: one of every skill, in order.
         epsilon: probability of a random action (None: greedy).
@@ -56,9 +57,8 @@ def evaluate_table(
     n_states, n_skills = greedy.shape
     states = episodes.obs
     horizon = states.shape[1] - 1
-    at = states[:, 1:]  # [K, T]
     skills = jnp.arange(n_skills)[:, None]
-    correct = jnp.argmax(scores, axis=1)[at] == skills
+    correct = jnp.argmax(scores, axis=1)[states[:, 1:]] == skills
     last = states[:, -1]
     log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
     chancy = dynamics.next_state.shape[2] > 1
@@ -67,7 +67,7 @@ def evaluate_table(
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
     places = states if episodes.place is None else episodes.place
-    measured = _measure(places, rewards[at, skills], correct, log_posterior)
+    measured = _measure(places, rewards, correct, log_posterior)
     return measured._replace(
         n_effective=expected_distinct(ends) if chancy else measured.n_effective,
         mutual_information=mutual_information(ends),
@@ -76,21 +76,23 @@ def evaluate_table(
 
 
 def evaluate_episodes(
-    judge: Callable[[Obs], tuple[Array, Array]], episodes: Episodes
+    judge: Callable[[Moved], tuple[Array, Array]], episodes: Episodes
 ) -> Evaluation:
     """Measure one episode of every skill in any world; ``judge`` gives scores and rewards [T, K].
 
     Skills are judged one after the other: all observations at once may not fit the memory.
     """
 
-    def of_skill(one: tuple[Array, Obs]) -> tuple[Array, Array, Array]:
-        skill, obs = one
-        scores, rewards = judge(obs)
+    def of_skill(one: tuple[Array, Moved]) -> tuple[Array, Array, Array]:
+        skill, moved = one
+        scores, rewards = judge(moved)
         right = jnp.argmax(scores, axis=1) == skill
         return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
 
+    before = jax.tree.map(lambda leaf: leaf[:, :-1], episodes.obs)
     after = jax.tree.map(lambda leaf: leaf[:, 1:], episodes.obs)
-    reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, after))
+    moved = Moved(before, after)
+    reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
     measured = _measure(places, reward, correct, log_posterior)
     return measured._replace(positions=episodes.position)

@@ -24,11 +24,13 @@ from apart.learner import approximators, replay
 from apart.learner.approximators import NETWORKS, Params
 from apart.learner.episodes import Episodes
 from apart.learner.q_learning import Q_RULES
+from apart.objective.contexts import Moved
 from apart.training import collect
 from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
 from apart.training.host import Host
-from apart.training.learner import Learner, evaluated, pieces
+from apart.training.learner import Learner, evaluated, judged
+from apart.training.pieces import pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
@@ -260,12 +262,40 @@ def _evaluate(
             one_start=True,
             hold=config.hold,
         )
-        return evaluate_episodes(lambda obs: learner.judge(state.learnt, obs, hyper), episodes)
+        return evaluate_episodes(
+            lambda moved: judged(learner.objective, state.learnt, moved, hyper), episodes
+        )
     values = of_states(world, config, lambda obs: learner.values(q, obs))
-    scores, rewards = of_states(world, config, lambda obs: learner.judge(state.learnt, obs, hyper))
+    kept, scores_of = state.learnt.discriminator, learner.objective.scores
+    scores = of_states(world, config, lambda obs: scores_of(kept, obs, hyper))
     episodes = collect.by_table(Dynamics.of(world), values, drawn, key, config.hold)
+    rewards = _rewards(world, config, learner, state.learnt, hyper, episodes)
     greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
     return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
+
+
+def _rewards(
+    world: TableWorld,
+    config: Config,
+    learner: Learner,
+    learnt: Learnt,
+    hyper: Hyper,
+    episodes: Episodes,
+) -> Array:
+    """[K, T] of an episode of every skill in a table: those of states are looked up."""
+    objective, kept = learner.objective, learnt.discriminator
+    states, skills = episodes.obs, jnp.arange(config.skills)
+    in_states = objective.of_states
+    if in_states is not None:
+        table: Array = of_states(world, config, lambda obs: in_states(kept, obs, hyper))
+        return table[states[:, 1:], skills[:, None]]
+
+    def of_skill(one: tuple[Array, Array]) -> Array:
+        skill, at = one
+        return objective.rewards(kept, Moved(at[:-1], at[1:]), hyper)[:, skill]
+
+    found: Array = jax.lax.map(of_skill, (skills, states))
+    return found
 
 
 def of_states(world: TableWorld, config: Config, read: Callable[[Obs | None], Any]) -> Any:
@@ -337,7 +367,9 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
 
     @jax.jit
     def measure(learnt: Learnt, hyper: Hyper, episodes: Episodes) -> Evaluation:
-        return evaluate_episodes(lambda obs: learner.judge(learnt, obs, hyper), episodes)
+        return evaluate_episodes(
+            lambda moved: judged(learner.objective, learnt, moved, hyper), episodes
+        )
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         key = jax.random.fold_in(state.key, -1 - state.iteration)

@@ -8,11 +8,13 @@ import jax.numpy as jnp
 from apart._types import Array, Key
 from apart.learner import adam, groups, q_learning
 from apart.learner.adam import Fitted
-from apart.learner.counts import Counts
-from apart.learner.ends import Ends
+from apart.learner.episodes import Sampled
 from apart.learner.replay import Replay
 from apart.training import learner as common
-from apart.training.learner import Learner, Pieces, Sampled
+from apart.training import objectives
+from apart.training.learner import Learner
+from apart.training.objectives.contract import Given, Objective, rewards_of
+from apart.training.pieces import Pieces, draw
 from apart.training.state import Hyper, Learnt
 
 
@@ -24,32 +26,32 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
         replay: where samples come from.
         counted: number of states, where observations are their numbers.
     """
+    objective = objectives.build(Given(p, counted))
     # In tables the bits of earlier versions stay.
     grouped = counted is None and groups.pays(p.n_actions, p.config.batch)
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        drawn = common.draw(p, replay, learnt, hyper, key, rounds)
-        q = _q_step(p, learnt, drawn, hyper, grouped)
-        # The reward is that of the discriminator before its step (Algorithm 1).
-        rate = common.after(q.params, hyper.discriminator_learning_rate)
-        return learnt._replace(q=q, discriminator=_discriminator(p, learnt, drawn, hyper, rate))
+        drawn = draw(p, replay, learnt.replay, hyper, key, rounds)
+        q = _q_step(p, objective, learnt, drawn, hyper, grouped)
+        return common.fitted(objective, learnt, drawn, hyper, q)
 
-    return common.assemble(p, counted=counted, replay=replay, update=update)
+    return common.assemble(p, objective, replay=replay, update=update)
 
 
-def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bool) -> Fitted:
-    batch = drawn.batch
+def _q_step(
+    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bool
+) -> Fitted:
+    batch, kept = drawn.batch, learnt.discriminator
     each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
     value = q_learning.best(p.q.read(common.target_params(learnt), batch.next_obs)[0])  # [B, K]
-    logits = common.logits_of(p, learnt, common.seen(p, batch))
     if p.rule.shares:
-        reward = drawn.weight[:, None] * common.rewards(p, logits, hyper)
+        reward = drawn.weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
         target = reward + hyper.discount * drawn.proceeds[:, None] * value
         teaches = jnp.ones((1, 1))
     else:
-        reward = drawn.weight * common.rewards_of(p, logits, each, batch.skill, hyper)
-        own = value[each, batch.skill]
-        target = (reward + hyper.discount * drawn.proceeds * own)[:, None]
+        own = rewards_of(objective, kept, common.moves(drawn), batch.skill, hyper)
+        onward = drawn.proceeds * value[each, batch.skill]
+        target = (drawn.weight * own + hyper.discount * onward)[:, None]
         teaches = jax.nn.one_hot(batch.skill, p.config.skills)
     if grouped and p.q.read_own is not None:
         q, pull = p.q.read_own(learnt.q.params, batch.obs, batch.action)
@@ -58,15 +60,3 @@ def _q_step(p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bo
         q, pull = p.q.read(learnt.q.params, batch.obs)
         gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, p.config.batch)
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
-
-
-def _discriminator(
-    p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, rate: Array
-) -> Fitted | Counts | Ends:
-    if not isinstance(learnt.discriminator, Fitted):
-        return learnt.discriminator
-    teaches = common.teaching(p, drawn)
-    weights = jax.nn.one_hot(drawn.batch.skill, p.config.skills) * teaches[:, None]
-    weights /= jnp.maximum(teaches.sum(), 1.0)
-    obs = common.seen(p, drawn.batch)
-    return common.discriminator_step(p, learnt.discriminator, obs, weights, hyper, rate)

@@ -13,8 +13,6 @@ from apart._config import SPECS, Config
 from apart._types import Array, Key
 from apart.learner.adam import Fitted
 from apart.learner.approximators import Params
-from apart.learner.counts import Counts
-from apart.learner.ends import Ends
 from apart.learner.model import Model
 from apart.learner.replay import Ring
 
@@ -22,7 +20,7 @@ from apart.learner.replay import Ring
 class Learnt(NamedTuple):
     """What a learner knows."""
 
-    discriminator: Fitted | Counts | Ends  # parameters of the logits, or what is only kept
+    discriminator: Any  # what the objective keeps: parameters of logits, counts, ...
     q: Fitted  # parameters of Q
     target_q: Params  # a copy of q's parameters, or None without a target network
     average_q: Params  # the average of q's parameters that is evaluated, or None

@@ -18,13 +18,16 @@ import jax.numpy as jnp
 from apart._types import Array, Key
 from apart.learner import adam, model, q_learning
 from apart.learner.adam import Fitted
-from apart.learner.counts import Counts
-from apart.learner.ends import Ends, Graph
-from apart.learner.episodes import Episodes
+from apart.learner.ends import Graph
+from apart.learner.episodes import Episodes, Sampled
 from apart.learner.model import Model
 from apart.learner.replay import Replay
+from apart.objective.contexts import Moved
 from apart.training import learner as common
-from apart.training.learner import Known, Learner, Pieces, Sampled
+from apart.training import objectives
+from apart.training.learner import Learner
+from apart.training.objectives.contract import Given, Objective, rewards_of
+from apart.training.pieces import Known, Pieces, draw
 from apart.training.state import Hyper, Learnt
 
 # In a large world an update that teaches all skills touches part of [S * A, K] only: sampled rows,
@@ -34,11 +37,11 @@ ROWS_ABOVE, BLOCKS_ABOVE = 15, 8
 
 
 class Table(NamedTuple):
-    """The method and the world that it learns in."""
+    """The method, what gives its rewards, and the world that it learns in."""
 
     p: Pieces
+    objective: Objective
     next_state: Array  # [S, A, N]
-    start: int
 
     @property
     def n_states(self) -> int:
@@ -66,30 +69,30 @@ def tabular(
         replay: where samples come from, if anything is learnt from them.
         instead: of a whole update, to measure a part of it.
     """
-    t = Table(p, next_state, start)
-    # A learned discriminator and every Q but that of a sweep learn from sampled transitions.
-    samples = p.discriminator.learned is not None or not p.rule.sweeps
-
-    def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        drawn = common.draw(p, replay, learnt, hyper, key, rounds) if samples else None
-        q = _q_step(t, learnt, drawn, hyper)
-        # The logits that rewards were read from are overwritten. XLA copies all of them before
-        # (a tenth of the time of all pairs) unless it sees that Q comes first.
-        rate = common.after(q.params, hyper.discriminator_learning_rate)
-        return learnt._replace(q=q, discriminator=_discriminator(t, learnt, drawn, hyper, rate))
-
+    cells = next_state.reshape(-1, next_state.shape[2])
     known = Known(
-        empty=lambda: model.init(*_cells(t).shape),
-        add=lambda now, new: _known(t, now, new),
-        graph=lambda now: _graph(t, now),
+        empty=lambda: model.init(*cells.shape),
+        add=lambda now, new: _known(p, cells, now, new),
+        graph=lambda now: _graph(next_state, now),
         start=start,
     )
+    kept = known if p.rule.sweeps else None
+    objective = objectives.build(Given(p, next_state.shape[0], kept, listed=True))
+    t = Table(p, objective, next_state)
+    # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
+    samples = objective.fit is not None or not p.rule.sweeps
+
+    def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
+        drawn = draw(p, replay, learnt.replay, hyper, key, rounds) if samples else None
+        q = _q_step(t, learnt, drawn, hyper)
+        return common.fitted(objective, learnt, drawn, hyper, q)
+
     return common.assemble(
         p,
-        counted=t.n_states,
+        objective,
         replay=replay if samples else None,
         update=instead or update,
-        known=known if p.rule.sweeps else None,
+        known=kept,
     )
 
 
@@ -98,26 +101,26 @@ def _cells(t: Table) -> Array:
     return t.next_state.reshape(-1, t.next_state.shape[2])
 
 
-def _known(t: Table, known: Model, new: Episodes) -> Model:
-    """The model after ``new`` episodes."""
-    c = t.p.config
+def _known(p: Pieces, cells: Array, known: Model, new: Episodes) -> Model:
+    """The model after ``new`` episodes; ``cells`` [S * A, N] are successors."""
+    c = p.config
     before, next_state = new.obs[:, :-1].reshape(-1), new.obs[:, 1:].reshape(-1)
-    cell = before * t.p.n_actions + new.action.reshape(-1)
+    cell = before * p.n_actions + new.action.reshape(-1)
     if known.visits.shape[1] == 1:
         successor = jnp.zeros_like(cell)
     else:  # equal successors share the first of their places
-        successor = jnp.argmax(_cells(t)[cell] == next_state[:, None], axis=1)
+        successor = jnp.argmax(cells[cell] == next_state[:, None], axis=1)
     steps = jnp.arange(1, c.decisions + 1)
-    weight = jnp.tile(t.p.weight.weight(steps / c.decisions), len(new.skill))
+    weight = jnp.tile(p.weight.weight(steps / c.decisions), len(new.skill))
     goes_on = jnp.tile((steps < c.decisions) | c.bootstrap_last, len(new.skill))
     return model.add(known, cell, successor, weight, goes_on)
 
 
-def _graph(t: Table, known: Model) -> Graph:
+def _graph(next_state: Array, known: Model) -> Graph:
     """All transitions of the table as edges, and which of them were seen."""
-    per_state = t.p.n_actions * t.next_state.shape[2]
-    source = jnp.repeat(jnp.arange(t.n_states), per_state)
-    return Graph(source, t.next_state.reshape(-1), known.visits.reshape(-1) > 0)
+    n_states, n_actions, n_successors = next_state.shape
+    source = jnp.repeat(jnp.arange(n_states), n_actions * n_successors)
+    return Graph(source, next_state.reshape(-1), known.visits.reshape(-1) > 0)
 
 
 def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fitted:
@@ -132,12 +135,11 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
         return _rows_step(t, learnt, drawn, hyper)
     q, pull = p.q.read(learnt.q.params, None)
     value = p.q.read(common.target_params(learnt), None)[0].max(axis=1)  # [S, K]
-    logits = common.logits_of(p, learnt, None)
     if rule.shares:
-        taught, target, size = _for_all_skills(t, learnt, drawn, logits, value, hyper)
+        taught, target, size = _for_all_skills(t, learnt, drawn, value, hyper)
     else:
         assert drawn is not None
-        taught, target, size = _for_own_skill(t, drawn, logits, value, hyper)
+        taught, target, size = _for_own_skill(t, learnt, drawn, value, hyper)
     if rule.adam:
         gradient = q_learning.gradient(q, taught, target, size)
         return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
@@ -145,12 +147,12 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
 
 
 def _for_own_skill(
-    t: Table, drawn: Sampled, logits: Array, value: Array, hyper: Hyper
+    t: Table, learnt: Learnt, drawn: Sampled, value: Array, hyper: Hyper
 ) -> tuple[Array, Array, Array]:
     """What each cell is taught how often, where a transition teaches the skill that made it."""
     p, batch = t.p, drawn.batch
-    row = common.seen(p, batch)
-    reward = drawn.weight * common.rewards_of(p, logits, row, batch.skill, hyper)
+    own = rewards_of(t.objective, learnt.discriminator, common.moves(drawn), batch.skill, hyper)
+    reward = drawn.weight * own
     goal = reward + hyper.discount * drawn.proceeds * value[batch.next_obs, batch.skill]
     shape = (t.n_states, p.n_actions, p.config.skills)
     cell = (batch.obs * p.n_actions + batch.action) * p.config.skills + batch.skill
@@ -159,7 +161,7 @@ def _for_own_skill(
 
 
 def _for_all_skills(
-    t: Table, learnt: Learnt, drawn: Sampled | None, logits: Array, value: Array, hyper: Hyper
+    t: Table, learnt: Learnt, drawn: Sampled | None, value: Array, hyper: Hyper
 ) -> tuple[Array, Array, Array]:
     """The same where it teaches every skill: a few numbers per (state, action)."""
     p, (n_states, n_actions, n_successors) = t.p, t.next_state.shape
@@ -174,11 +176,21 @@ def _for_all_skills(
         taught, weight, proceeds = (_histogram(cell, x, (n_states * n_actions,)) for x in sums)
         size = jnp.float32(p.config.batch)
     shape = (n_states, n_actions, n_successors, 1)
-    reward = common.rewards(p, logits, hyper)
-    judged = reward[t.next_state] if p.context.after else reward[:, None, None]
-    gain = weight.reshape(shape) * judged
+    gain = weight.reshape(shape) * of_moves(t.objective, learnt, t.next_state, hyper)
     gain += hyper.discount * proceeds.reshape(shape) * value[t.next_state]
     return taught.reshape(n_states, n_actions, 1), gain.sum(2), size
+
+
+def of_moves(objective: Objective, learnt: Learnt, next_state: Array, hyper: Hyper) -> Array:
+    """[S, A, N, K] (or what broadcasts to it) the rewards of all moves of a table."""
+    kept = learnt.discriminator
+    if objective.of_states is not None:
+        reward = objective.of_states(kept, None, hyper)
+        return reward[next_state] if objective.after else reward[:, None, None]
+    n_states, n_actions, n_successors = next_state.shape
+    before = jnp.repeat(jnp.arange(n_states), n_actions * n_successors)
+    rewards = objective.rewards(kept, Moved(before, next_state.reshape(-1)), hyper)
+    return rewards.reshape(*next_state.shape, -1)
 
 
 def _rows_step(t: Table, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted:
@@ -186,7 +198,7 @@ def _rows_step(t: Table, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted
     p, batch = t.p, drawn.batch
     cell = batch.obs * p.n_actions + batch.action
     target_q, _ = p.q.read(common.target_params(learnt), None)
-    goal = _goals(t, learnt, target_q, common.seen(p, batch), batch.next_obs, hyper)
+    goal = _goals(t, learnt, target_q, common.moves(drawn), hyper)
     target = drawn.weight[:, None] * goal.reward + drawn.proceeds[:, None] * goal.value
     q, pull = p.q.read(learnt.q.params, None)
     if not p.rule.adam:
@@ -210,9 +222,8 @@ def _block_step(t: Table, learnt: Learnt, hyper: Hyper) -> Array:
     known, weight, proceeds = model.means(Model(*(sums[cell] for sums in learnt.model)))
     target = jnp.float32(0.0)
     for n in range(t.next_state.shape[2]):
-        next_state = _cells(t)[cell, n]
-        judged = next_state if p.context.after else cell // n_actions
-        goal = _goals(t, learnt, common.target_params(learnt), judged, next_state, hyper)
+        moved = Moved(cell // n_actions, _cells(t)[cell, n])
+        goal = _goals(t, learnt, common.target_params(learnt), moved, hyper)
         target += weight[:, n, None] * goal.reward + proceeds[:, n, None] * goal.value
     block = jax.lax.dynamic_slice(q, (first, 0, 0), (size, *q.shape[1:]))
     rows = block.reshape(target.shape)
@@ -227,28 +238,12 @@ class _Goals(NamedTuple):
     value: Array  # discounted
 
 
-def _goals(
-    t: Table, learnt: Learnt, target_q: Array, judged: Array, next_state: Array, hyper: Hyper
-) -> _Goals:
-    """Of transitions to ``next_state`` [n] that are judged in ``judged``, reading their rows."""
-    reward = common.rewards(t.p, common.logits_of(t.p, learnt, judged), hyper)
+def _goals(t: Table, learnt: Learnt, target_q: Array, moved: Moved, hyper: Hyper) -> _Goals:
+    """Of transitions ``moved`` [n], reading the rows of their states."""
+    reward = t.objective.rewards(learnt.discriminator, moved, hyper)
     actions = range(t.p.n_actions)
-    value = reduce(jnp.maximum, [target_q[next_state, a] for a in actions])
+    value = reduce(jnp.maximum, [target_q[moved.after, a] for a in actions])
     return _Goals(reward, hyper.discount * value)
-
-
-def _discriminator(
-    t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper, rate: Array
-) -> Fitted | Counts | Ends:
-    """The discriminator after what the batch teaches it; one that is only kept stays as it is."""
-    if not isinstance(learnt.discriminator, Fitted):
-        return learnt.discriminator
-    assert drawn is not None
-    n_skills = t.p.config.skills
-    cell = common.seen(t.p, drawn.batch) * n_skills + drawn.batch.skill
-    often = _histogram(cell, common.teaching(t.p, drawn), (t.n_states, n_skills))
-    weights = often / jnp.maximum(often.sum(), 1.0)
-    return common.discriminator_step(t.p, learnt.discriminator, None, weights, hyper, rate)
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:

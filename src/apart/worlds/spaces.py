@@ -138,7 +138,7 @@ def reader(seen: Seen, name: str) -> Callable[[Any], Any]:
         part = obs if key is None else obs[key]
         if keys is not None:
             part = {one: part[one] for one in keys}
-        found = np.asarray(flatten(seen.space, part))
+        found: Any = np.asarray(flatten(seen.space, part))
         if found.shape != shape:
             raise UserError(f"{name}: an observation of shape {found.shape}, not {shape}")
         if found.dtype.kind == "f" and not np.isfinite(found).all():

@@ -1,0 +1,63 @@
+"""The names of objectives and what is known of each without JAX.
+
+An objective gives the rewards. Most methods tell skills apart by a discriminator; others reward
+something else and have a file of their own, which is imported when a run is trained. To add one,
+write a module with ``build`` (`training.objectives.contract`) and one line in ``OBJECTIVES``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from apart._registry import Registry
+
+_HOME: Final = "apart.training.objectives"
+# Options about the form of an objective: one that is not read by it would do nothing.
+FORMS: Final = frozenset(
+    {
+        "discriminator",
+        "reward",
+        "context",
+        "inverse_temperature",
+        "prior",
+        "fading",
+        "init_logits",
+        "discriminator_learning_rate",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an objective is, before it is built.
+
+    Attributes:
+        summary: one line for people.
+        module: where its ``build`` is.
+        reads: the options of `FORMS` that it looks at.
+        listed: whether it goes over the states of a table.
+        over_known: whether it looks at all known transitions, which a sweep keeps.
+        trains: whether it learns from batches.
+        spreads: whether fewer skills than places spread over them.
+    """
+
+    summary: str
+    module: str
+    reads: frozenset[str] = frozenset()
+    listed: bool = False
+    over_known: bool = False
+    trains: bool = False
+    spreads: bool = False
+
+
+OBJECTIVES: Final = Registry(
+    "objective",
+    {
+        "told_apart": Kind(
+            "a discriminator tells skills apart, --reward says how well",
+            f"{_HOME}.told_apart",
+            reads=FORMS,
+        ),
+    },
+)

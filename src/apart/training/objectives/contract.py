@@ -1,0 +1,74 @@
+"""What gives the rewards: the contract of an objective.
+
+An objective keeps something (the parameters of a discriminator, counts, an embedding), learns from
+whole episodes or from batches, and says what a transition is worth to EVERY skill. Learners know
+nothing else of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax.numpy as jnp
+
+from apart._types import Array, Key, Obs
+from apart.learner.ends import Graph
+from apart.learner.episodes import Episodes, Sampled
+from apart.objective.contexts import Moved
+from apart.training.pieces import Known, Pieces
+from apart.training.state import Hyper
+
+Kept = Any  # a pytree of arrays: a part of the training state, saved with it
+
+
+class Given(NamedTuple):
+    """What an objective is built for."""
+
+    p: Pieces
+    counted: int | None = None  # number of states, where observations are their numbers
+    known: Known | None = None  # the known transitions, where a sweep keeps them
+    listed: bool = False  # all states are the rows of an update, not the samples of a batch
+
+
+class Met(NamedTuple):
+    """What happened since the last update."""
+
+    episodes: Episodes
+    rounds: Array  # [] rounds made with this one
+    graph: Callable[[], Graph] | None  # of all transitions that were seen, where they are kept
+
+
+class Objective(NamedTuple):
+    """Pure functions of what is kept."""
+
+    init: Callable[[Key, Hyper], Kept]
+    rewards: Callable[[Kept, Moved, Hyper], Array]  # transitions [n] -> [n, K] of every skill
+    scores: Callable[[Kept, Obs | None, Hyper], Array]
+    # observations [n, ...] or None for all states -> [n, K]; their softmax is q(z | s)
+    of_states: Callable[[Kept, Obs | None, Hyper], Array] | None = None
+    # [n, K], where the reward of a transition is that of the state after it (or before it)
+    after: bool = True  # of which of the two
+    own: Callable[[Kept, Obs, Array, Hyper], Array] | None = None
+    # (kept, states [B], skills [B], numbers) -> [B] the reward of one skill each, where that is
+    # less work than `of_states`
+    meet: Callable[[Kept, Met, Hyper], Kept] = lambda kept, met, hyper: kept
+    # whole episodes, right after they were made
+    fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
+    # a batch at an update, with the rate; None: it learns from none
+    rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
+    # [n, K] for every skill the one that is most set against it; None: the likeliest other
+
+
+def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyper: Hyper) -> Array:
+    """[n] the reward of each transition's own skill."""
+    if objective.own is not None:
+        return objective.own(kept, moved.after if objective.after else moved.before, skill, hyper)
+    return objective.rewards(kept, moved, hyper)[jnp.arange(skill.shape[0]), skill]
+
+
+def of_one_state(
+    of_states: Callable[[Kept, Obs | None, Hyper], Array], after: bool
+) -> Callable[[Kept, Moved, Hyper], Array]:
+    """`Objective.rewards` where they are those of one end of a transition."""
+    return lambda kept, moved, hyper: of_states(kept, moved.after if after else moved.before, hyper)

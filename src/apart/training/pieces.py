@@ -1,0 +1,98 @@
+"""A configuration looked up: the records that it names, its networks, and how batches are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from apart._config import Config
+from apart._errors import UserError
+from apart._types import Key, Sight
+from apart.learner import approximators, draws, q_learning
+from apart.learner.approximators import NETWORKS, Approximator, Form, Shape
+from apart.learner.ends import Graph
+from apart.learner.episodes import Episodes, Sampled
+from apart.learner.model import Model
+from apart.learner.q_learning import Q_RULES, QRule
+from apart.learner.replay import Replay, Ring
+from apart.objective.contexts import CONTEXTS, Context
+from apart.objective.discriminators import DISCRIMINATORS, Discriminator
+from apart.objective.rewards import REWARDS, Reward
+from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
+from apart.training.state import Hyper
+
+
+class Pieces(NamedTuple):
+    """A configuration looked up: the records that it names, and its approximators."""
+
+    config: Config
+    n_actions: int
+    sight: Sight
+    discriminator: Discriminator
+    reward: Reward
+    weight: TimeWeight
+    context: Context
+    rule: QRule
+    logits: Approximator
+    q: Approximator
+    heads: int = 1
+
+    def network(self, shape: Shape) -> Approximator:
+        """One of the kind that logits have, with rows of another ``shape``."""
+        return _built(approximators.parse(self.config.network)[1], self.sight, shape)
+
+
+def _built(form: Form, sight: Sight, shape: Shape) -> Approximator:
+    return NETWORKS[form.kind].build(form, sight, shape)
+
+
+def pieces(config: Config, n_actions: int, sight: Sight, heads: int = 1) -> Pieces:
+    """What ``config`` names, for observations that are seen as ``sight`` says."""
+    of_q, of_logits = approximators.parse(config.network)
+    discriminator = DISCRIMINATORS[config.discriminator]
+    shape = discriminator.shape(config.skills)
+    given = jax.eval_shape(REWARDS[config.reward].rewards, jnp.zeros(shape), jnp.float32(1.0))
+    if getattr(given, "shape", None) != (config.skills,):
+        raise UserError(f"--reward {config.reward} must give a reward for each of the K skills")
+    return Pieces(
+        config,
+        n_actions,
+        sight,
+        discriminator,
+        REWARDS[config.reward],
+        TIME_WEIGHTS[config.time_weight],
+        CONTEXTS[config.context],
+        Q_RULES[config.q_rule],
+        logits=_built(of_logits, sight, shape),
+        q=_built(of_q, sight, q_learning.shape(n_actions, config.skills, heads)),
+        heads=heads,
+    )
+
+
+class Known(NamedTuple):
+    """How known transitions are kept."""
+
+    empty: Callable[[], Model]
+    add: Callable[[Any, Episodes], Model]  # (model, new episodes)
+    graph: Callable[[Any], Graph]  # those that were seen, as edges
+    start: int
+
+
+def draw(
+    p: Pieces, replay: Replay, ring: Ring, hyper: Hyper, key: Key, rounds: jax.Array
+) -> Sampled:
+    """A batch from the ring of ``replay`` after so many rounds."""
+    bits = jax.random.bits(key, (2, p.config.batch), jnp.uint32)
+    batch = replay.sample(ring, bits[0], rounds)
+    weight = reward_factor(
+        p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]), hyper.keep
+    )
+    proceeds = jnp.where(p.config.bootstrap_last | ~batch.last, 1.0, 0.0)
+    if batch.cut is not None:
+        proceeds = jnp.where(batch.cut, 1.0, proceeds)
+    if batch.terminated is not None:
+        proceeds = jnp.where(batch.terminated, 0.0, proceeds)
+    return Sampled(batch, weight, proceeds)
