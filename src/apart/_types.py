@@ -31,3 +31,10 @@ class Sight(NamedTuple):
     images: Callable[[Obs | None], Array]  # observations -> [n, height, width, channels]
     product: Callable[[Obs | None, Array], Array]
     # (observations, weight [height * width * channels, units]) -> [n, units], images times weight
+
+
+class Vectors(NamedTuple):
+    """Observations as vectors, without what networks add to them."""
+
+    n: int  # numbers of one
+    of: Callable[[Obs], Array]  # observations [n, ...] -> [n, numbers]

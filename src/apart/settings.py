@@ -22,7 +22,7 @@ from apart._registry import Registry, load_plugins
 from apart.learner import approximators, q_learning
 from apart.learner.approximators import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
-from apart.methods import METHODS, OURS, READINGS
+from apart.methods import METHODS, OURS, READINGS, Method
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.objectives import FORMS, OBJECTIVES, Kind
@@ -92,7 +92,9 @@ class _Facts(NamedTuple):
     @property
     def listed(self) -> bool:
         """Whether what gives the rewards goes over the states of a table."""
-        return self.counting if self.discriminates else self.objective.listed
+        if self.discriminates:
+            return self.counting and not self.discriminator.over_known
+        return self.objective.listed
 
     @property
     def over_known(self) -> bool:
@@ -159,18 +161,21 @@ def resolve(
         if name not in SPECS:
             raise unknown_option(name, name)
     loaded = worlds.load(world, slip)
-    own: dict[str, Any] = {**METHODS[method].options, **READINGS[reading].options, "method": method}
+    record = _record(method, loaded)
+    own: dict[str, Any] = {**record.options, **READINGS[reading].options, "method": method}
     options = _asked_of_the_world(loaded, {**own, **options}, options)
     options = {name: check_value(name, value) for name, value in options.items()}
     config = Config(**{**own, **options})
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.about.horizon)
-    every = METHODS[method].steps_per_update
+    if record.decisions and "hold" not in options:
+        config = dataclasses.replace(config, hold=_held_for(config.horizon, record.decisions))
+    every = record.steps_per_update
     if every and not {"updates_per_episode", "episodes_per_update"} & set(options):
         per_episode = max(round(config.horizon / every), 1)
         config = dataclasses.replace(config, updates_per_episode=per_episode)
     _check_names(config)
-    config = _with_networks(config, loaded, options)
+    config = _with_networks(config, loaded, options, record.sees)
     by_reading = {name for name in READINGS[reading].options if name not in options}
     try:
         check(config, loaded)
@@ -184,6 +189,18 @@ def resolve(
         if _idle(name, config, facts):
             raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
     return config, loaded
+
+
+def _record(method: str, world: World) -> Method:
+    """What ``method`` is in ``world``."""
+    record = METHODS[method]
+    return record if isinstance(world, TableWorld) or record.beyond is None else record.beyond
+
+
+def _held_for(horizon: int, decisions: int) -> int:
+    """For how many steps a decision is held: a divisor of T that gives about so many."""
+    divisors = [n for n in range(1, horizon + 1) if horizon % n == 0]
+    return min(divisors, key=lambda n: abs(math.log(horizon / n / decisions)))
 
 
 AUTO: Final = "auto"
@@ -216,22 +233,26 @@ def _asked_of_the_world(
     return found
 
 
-def _with_networks(config: Config, world: World, options: Mapping[str, Any]) -> Config:
+def _with_networks(
+    config: Config, world: World, options: Mapping[str, Any], sees: tuple[str, ...] = ()
+) -> Config:
     """What is left to the world and to the networks: forms in full, rates, a rule that fits.
 
+    Observations are seen as the first of ``sees`` that fits, else as the first of all.
     Whoever named the network sets the rates: the user's network its own, the method's the method's.
     """
     is_table = isinstance(world, TableWorld)
     set_: dict[str, Any] = {}
     if config.observation == Config.observation:
-        set_["observation"] = next(name for name, o in OBSERVATIONS.items() if o.fits(world))
+        names = (*sees, *OBSERVATIONS)
+        set_["observation"] = next(name for name in names if OBSERVATIONS[name].fits(world))
     by_user = "network" in options
     text = config.network
     if text == Config.network:
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
-    if _Facts.of(dataclasses.replace(config, network=text, **set_)).counting:
-        logits = next(form for form in map(Form, NETWORKS) if form.is_table)
+    if _Facts.of(dataclasses.replace(config, network=text, **set_)).counting:  # it has none
+        logits = next(f for f in map(Form, NETWORKS) if f.is_table) if is_table else q
     set_["network"] = approximators.written(q, logits)
     if by_user:
         of_q = {} if q.is_table else NETWORKS[q.kind].q_rate
@@ -343,7 +364,7 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
-    if facts.over_known and not facts.rule.sweeps:
+    if isinstance(world, TableWorld) and facts.over_known and not facts.rule.sweeps:
         fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
         raise UserError(
             f"{_rewarding(config, facts)} looks at all known transitions, which "
@@ -405,7 +426,7 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
         what = _rewarding(config, facts) if facts.listed else f"--q-rule {config.q_rule}"
         raise UserError(
             f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
-            "try --method apart_logits"
+            "try --method apart_spread"
         )
     for what, network in facts.networks.items():
         if network.of_states and facts.observation.images:

@@ -47,7 +47,8 @@ class Discriminator:
         scores: (logits, sharpness) -> [K]; their softmax is q(z | s), their argmax the prediction.
         gives: what its numbers are, as rewards ask for them (`Reward.reads`).
         learned: its loss and gradient; None for a discriminator that is only kept.
-        over_known: whether it looks at all known transitions, which a sweep keeps.
+        over_known: whether it looks at all that is known of a world: in a table at all known
+            transitions, which a sweep keeps; elsewhere at a memory of observations.
         reads_beta: whether the inverse temperature has a part in its loss or in the rewards of
             its logits.
         beta_in_loss: whether the loss is that of softmax(beta o), or of softmax(o).

@@ -119,6 +119,16 @@ def own_end(near: Array, prior: Array) -> Array:
     return near - 1.0 - UNKNOWN
 
 
+def near_end(near: Array, prior: Array) -> Array:
+    """[K] a twentieth of n_z, how near the end of z is.
+
+    Standing there is worth 1 in all at a discount of 0.95: networks learn numbers of that size
+    soonest. What is unknown has no value of its own: a network would spread it over what is known.
+    """
+    del prior
+    return 0.05 * near
+
+
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
     """`min_pairs` of one skill in one state, from the table of all states [S, R, C]."""
     return jnp.tanh(pairs.least(table, state, skill))
@@ -147,6 +157,7 @@ REWARDS: Final = Registry(
             own_end,
             "ends",
         ),
+        "near_end": Reward("how near the own end is", near_end, "ends"),
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"
         ),

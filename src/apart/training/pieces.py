@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from apart._config import Config
 from apart._errors import UserError
-from apart._types import Key, Sight
+from apart._types import Array, Key, Sight, Vectors
 from apart.learner import approximators, draws, q_learning
 from apart.learner.approximators import NETWORKS, Approximator, Form, Shape
 from apart.learner.ends import Graph
@@ -39,6 +39,7 @@ class Pieces(NamedTuple):
     logits: Approximator
     q: Approximator
     heads: int = 1
+    vectors: Vectors | None = None  # of observations; None for states
 
     def network(self, shape: Shape) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``."""
@@ -49,8 +50,17 @@ def _built(form: Form, sight: Sight, shape: Shape) -> Approximator:
     return NETWORKS[form.kind].build(form, sight, shape)
 
 
-def pieces(config: Config, n_actions: int, sight: Sight, heads: int = 1) -> Pieces:
-    """What ``config`` names, for observations that are seen as ``sight`` says."""
+def pieces(
+    config: Config,
+    n_actions: int,
+    sight: Sight,
+    heads: int = 1,
+    vectors: Vectors | None = None,
+) -> Pieces:
+    """What ``config`` names, for observations that are seen as ``sight`` says.
+
+    ``vectors`` are the same observations without what networks add to them; None for states.
+    """
     of_q, of_logits = approximators.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
     shape = discriminator.shape(config.skills)
@@ -69,6 +79,7 @@ def pieces(config: Config, n_actions: int, sight: Sight, heads: int = 1) -> Piec
         logits=_built(of_logits, sight, shape),
         q=_built(of_q, sight, q_learning.shape(n_actions, config.skills, heads)),
         heads=heads,
+        vectors=vectors,
     )
 
 
@@ -81,9 +92,7 @@ class Known(NamedTuple):
     start: int
 
 
-def draw(
-    p: Pieces, replay: Replay, ring: Ring, hyper: Hyper, key: Key, rounds: jax.Array
-) -> Sampled:
+def draw(p: Pieces, replay: Replay, ring: Ring, hyper: Hyper, key: Key, rounds: Array) -> Sampled:
     """A batch from the ring of ``replay`` after so many rounds."""
     bits = jax.random.bits(key, (2, p.config.batch), jnp.uint32)
     batch = replay.sample(ring, bits[0], rounds)

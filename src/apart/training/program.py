@@ -35,7 +35,7 @@ from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
 from apart.worlds.holding import held
-from apart.worlds.observations import sight_of
+from apart.worlds.observations import sight_of, vectors_of
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
@@ -97,7 +97,10 @@ def lists_states(world: TableWorld, config: Config) -> bool:
 def learner_over(world: World, config: Config, states: bool) -> Learner:
     """A learner over all states of a table, or over the samples of a batch."""
     c, n_episodes = config, config.episodes_per_update
-    p = pieces(c, world.about.n_actions, sight_of(world, c.observation), world.about.heads)
+    p = pieces(
+        *(c, world.about.n_actions, sight_of(world, c.observation)),
+        *(world.about.heads, vectors_of(world)),
+    )
     slots = replay.slots_for(c.buffer, c.transitions)
     if not isinstance(world, TableWorld):
         kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions)

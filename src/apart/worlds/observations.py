@@ -20,7 +20,7 @@ import numpy as np
 
 from apart._errors import UserError
 from apart._lazy import jax, jnp
-from apart._types import Array, Image, Obs, Sight
+from apart._types import Array, Image, Obs, Sight, Vectors
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
@@ -58,6 +58,10 @@ def _has_map(world: World) -> bool:
 
 def _has_arrays(world: World) -> bool:
     return isinstance(world, JaxWorld | HostWorld)
+
+
+def _is_vector(world: World) -> bool:
+    return isinstance(world, JaxWorld | HostWorld) and len(world.obs.shape) == 1
 
 
 def _is_position(world: World) -> bool:
@@ -125,6 +129,30 @@ def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
     return Sight(None, (1, 1, _CENTRES**2), images, _product(images))
 
 
+_WAVES: Final = 128
+_WAVELENGTH: Final = 0.2  # of two numbers; grows with distances, as the root of how many there are
+
+
+def _fourier(world: JaxWorld | HostWorld, _: int) -> Sight:
+    """Cosines along random directions (Rahimi and Recht 2007): bumps for any number of dimensions.
+
+    The product of two such vectors is about exp(-d^2 / 2 l^2), with d their distance; l is short
+    enough to tell neighbouring places apart. The sum of squares of the features is about 1.
+    """
+    vectors, n_numbers = _arrays(world, 1).images, math.prod(world.obs.shape)
+    length = _WAVELENGTH * math.sqrt(n_numbers / 2)
+    drawn = np.random.default_rng(0)
+    direction = drawn.normal(size=(n_numbers, _WAVES)).astype(np.float32) / length
+    phase = drawn.uniform(0.0, 2.0 * math.pi, _WAVES).astype(np.float32)
+
+    def images(obs: Obs | None) -> Array:
+        seen = vectors(obs)
+        waves = jnp.cos(seen.reshape(seen.shape[0], -1) @ direction + phase)
+        return math.sqrt(2.0 / _WAVES) * waves.reshape(-1, 1, 1, _WAVES)
+
+    return Sight(None, (1, 1, _WAVES), images, _product(images))
+
+
 def _product(images: Callable[[Obs | None], Array]) -> Callable[[Obs | None, Array], Array]:
     def product(obs: Obs | None, weight: Array) -> Array:
         seen = images(obs)
@@ -183,6 +211,12 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
             _is_position,
             images=True,
         ),
+        "fourier": Observation(
+            f"{_WAVES} cosines along random directions, where observations are vectors",
+            _fourier,
+            _is_vector,
+            images=True,
+        ),
         "pixels": Observation(
             "an image: agent red, floor green, walls blue; pixels:4 has 4 x 4 a cell",
             _pixels,
@@ -199,6 +233,19 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
         ),
     }
 )
+
+
+def vectors_of(world: World) -> Vectors | None:
+    """The observations of ``world`` as vectors, scaled; None for states of a table."""
+    if isinstance(world, TableWorld):
+        return None
+    images = _arrays(world, 1).images
+
+    def vectors(obs: Obs) -> Array:
+        seen = images(obs)
+        return seen.reshape(seen.shape[0], -1)
+
+    return Vectors(math.prod(world.obs.shape), vectors)
 
 
 def sight_of(world: World, text: str) -> Sight:

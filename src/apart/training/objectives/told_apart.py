@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key, Obs
-from apart.learner import adam, counts, ends
+from apart.learner import adam, counts, ends, points
 from apart.learner.episodes import Sampled
 from apart.objective import pairs
 from apart.objective.contexts import Moved
@@ -81,7 +81,9 @@ def keeper_of(given: Given) -> Keeper:
     """How the discriminator of a configuration is kept."""
     if given.p.discriminator.learned is not None:
         return _trained(given)
-    return _places(given) if given.p.discriminator.over_known else _counted(given)
+    if not given.p.discriminator.over_known:
+        return _counted(given)
+    return _points(given) if given.counted is None else _places(given)
 
 
 def _trained(given: Given) -> Keeper:
@@ -154,6 +156,29 @@ def _places(given: Given) -> Keeper:
 
     n_skills, start = given.p.config.skills, known.start
     return Keeper(lambda key, hyper: ends.init(n_states, n_skills, start), ends.read, meet)
+
+
+def _points(given: Given) -> Keeper:
+    """Places that share what was seen among them, where states cannot be listed."""
+    p = given.p
+    vectors = p.vectors
+    assert vectors is not None
+
+    def seen(obs: Obs) -> Array:
+        return points.projected(vectors.of(obs))
+
+    def init(key: Key, hyper: Hyper) -> Kept:
+        return points.init(p.config.skills, points.seen_as(vectors.n))
+
+    def read(kept: Kept, obs: Obs | None) -> Array:
+        assert obs is not None  # nobody can list all of them
+        return points.read(kept, seen(obs))
+
+    def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
+        flat = jax.tree.map(lambda leaf: leaf.reshape(-1, *leaf.shape[2:]), met.episodes.obs)
+        return points.look(points.add(kept, seen(flat)), met.rounds)
+
+    return Keeper(init, read, meet)
 
 
 def _rivals(logits: Array) -> Array:

@@ -1,0 +1,199 @@
+"""Where skills are to end in a world whose states cannot be listed: `ends` for points.
+
+The same three things as in `learner.ends`, for observations that are vectors:
+
+- the memory: what was seen, as at most M points that are as far apart as they can be (a new one
+  takes the place of the one that is nearest to another), and a place for each skill among them;
+- the distance: that of the vectors, as networks see them;
+- the width: the covering radius, the distance of the farthest point in the memory from all places.
+
+A step moves a skill that is not needed to the farthest point, and every place to the middle of its
+territory. No cells or bins, and nothing is trained.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from apart._types import Array
+
+EVERY: Final = 8  # rounds between two looks at the memory
+_MOVES: Final = 4  # at most, in one look, of skills that are not needed
+_MIDDLES: Final = 8  # steps towards the middle of a territory
+_PER_SKILL: Final = 8  # points in the memory for each skill, 1,024 at least
+_LEAST: Final = 1024
+_MOST_NUMBERS: Final = 128  # of a point; longer observations are projected
+_BETTER: Final = 0.98  # a place moves for a radius that is smaller by this factor
+_FAR: Final = 1e30  # of a place in the memory that is empty
+
+
+class Points(NamedTuple):
+    """What was seen, and the places of skills in it."""
+
+    memory: Array  # [M, D]
+    gap: Array  # [M] distance to the nearest other point of the memory; 1e30: an empty place
+    n: Array  # [] int32 points in the memory
+    place: Array  # [K, D]
+    width: Array  # [] the covering radius
+
+
+def size_for(n_skills: int) -> int:
+    """M."""
+    return max(_LEAST, _PER_SKILL * n_skills)
+
+
+def seen_as(n_numbers: int) -> int:
+    """D for observations of so many numbers."""
+    return min(n_numbers, _MOST_NUMBERS)
+
+
+def projected(points: Array) -> Array:
+    """[n, D] observations [n, numbers]: as they are, or by as many fixed random directions.
+
+    Distances stay about what they are (Johnson and Lindenstrauss 1984).
+    """
+    n_numbers = points.shape[1]
+    if n_numbers <= _MOST_NUMBERS:
+        return points
+    shape = (n_numbers, _MOST_NUMBERS)
+    directions = jax.random.normal(jax.random.key(n_numbers), shape) / math.sqrt(_MOST_NUMBERS)
+    return points @ directions
+
+
+def init(n_skills: int, dimensions: int) -> Points:
+    """Nothing was seen yet: all places are the origin."""
+    size = size_for(n_skills)
+    return Points(
+        memory=jnp.zeros((size, dimensions)),
+        gap=jnp.full(size, _FAR),
+        n=jnp.int32(0),
+        place=jnp.zeros((n_skills, dimensions)),
+        width=jnp.float32(0.0),
+    )
+
+
+def distances(points: Array, places: Array) -> Array:
+    """[n, K] from points [n, D] to places [K, D]."""
+    square = (points**2).sum(1)[:, None] + (places**2).sum(1) - 2.0 * points @ places.T
+    return jnp.sqrt(jnp.maximum(square, 0.0))
+
+
+def read(kept: Points, points: Array) -> Array:
+    """[n, K] how near each skill's place is to ``points`` [n, D]: exp(-2 (distance / width)^2).
+
+    From 1 in the place itself to 0.14 at the covering radius: half of that is the width of the
+    bump. Bumps of neighbours overlap, but each has one top.
+    """
+    far = distances(points, kept.place) / jnp.maximum(kept.width, 1e-6)
+    return jnp.exp(-2.0 * jnp.square(far))
+
+
+def add(kept: Points, points: Array) -> Points:
+    """The memory after ``points`` [n, D] were seen, one after the other."""
+
+    def one(now: Points, point: Array) -> tuple[Points, None]:
+        far = jnp.sqrt(jnp.square(now.memory - point).sum(1))
+        slots = jnp.arange(far.shape[0])
+        far = jnp.where(slots < now.n, far, _FAR)
+        full = now.n == far.shape[0]
+        leaves = jnp.where(full, jnp.argmin(now.gap), now.n)
+        others = jnp.where(slots == leaves, _FAR, far)
+        nearest = others.min()
+        # The first point has no other; then whatever is new, then what is farther than what leaves.
+        enters = jnp.where(full, nearest > now.gap[leaves], nearest > 1e-6)
+        gap = jnp.minimum(now.gap, others).at[leaves].set(nearest)
+        entered = now._replace(memory=now.memory.at[leaves].set(point), gap=gap, n=now.n + ~full)
+        return jax.tree.map(lambda a, b: jnp.where(enters, a, b), entered, now), None
+
+    after, _ = jax.lax.scan(one, kept, points)
+    return after
+
+
+def look(kept: Points, rounds: Array) -> Points:
+    """``kept`` after a step of the places, if one is due in this round."""
+    due = (rounds % EVERY == 0) | (rounds <= 1)
+    found: Points = jax.lax.cond(due, looked, lambda now: now, kept)
+    return found
+
+
+def looked(kept: Points) -> Points:
+    """A step of the places; gaps, which only fall between two looks, are measured again."""
+    known = jnp.arange(kept.memory.shape[0]) < kept.n
+    between = distances(kept.memory, kept.memory)
+    apart = known[:, None] & known & ~jnp.eye(len(known), dtype=bool)
+    gap = jnp.where(known, jnp.where(apart, between, _FAR).min(1), _FAR)
+    first = kept.memory[0]
+    place = jnp.where(kept.width > 0, kept.place, first)  # all begin where the first episode did
+    place = jax.lax.fori_loop(
+        0, _MOVES, lambda _, now: _unneeded_moved(kept.memory, known, now), place
+    )
+    place = _middles(kept.memory, known, place)
+    far = distances(kept.memory, place).min(1)
+    return kept._replace(gap=gap, place=place, width=jnp.where(known, far, 0.0).max())
+
+
+class _Most(NamedTuple):
+    """Of each territory [K]: its largest value (-1: it is empty) and the point that has it."""
+
+    value: Array
+    point: Array
+
+
+def _most(values: Array, owner: Array, known: Array, n_skills: int) -> _Most:
+    """Of ``values`` [M] >= 0."""
+    values = jnp.where(known, values, -1.0)
+    value = jnp.full(n_skills, -1.0).at[owner].max(values)
+    slots = jnp.arange(values.shape[0])
+    has = jnp.where(known & (values == value[owner]), slots, values.shape[0])
+    return _Most(value, jnp.full(n_skills, values.shape[0]).at[owner].min(has))
+
+
+def _unneeded_moved(memory: Array, known: Array, place: Array) -> Array:
+    """[K, D] places after skills that are not needed moved to the farthest points.
+
+    All that have no territory move at once, to one widest territory each; without any, the one
+    whose territory others cover best, if they do so within less than the covering radius.
+    """
+    n_skills = place.shape[0]
+    far = distances(memory, place)
+    owner, nearest = jnp.argmin(far, axis=1), far.min(1)
+    second = jnp.where(jax.nn.one_hot(owner, n_skills, dtype=bool), _FAR, far).min(1)
+    without = _most(second, owner, known, n_skills).value
+    widest = _most(nearest, owner, known, n_skills)
+    movers, goals = jnp.argsort(without), jnp.argsort(-widest.value)
+    gain, cost = widest.value[goals], without[movers]
+    first = (jnp.arange(n_skills) == 0) & (cost < _BETTER * gain)
+    moves = (gain > 0) & ((cost < 0) | first)
+    there = memory[jnp.minimum(widest.point[goals], memory.shape[0] - 1)]
+    return place.at[movers].set(jnp.where(moves[:, None], there, place[movers]))
+
+
+def _middles(memory: Array, known: Array, place: Array) -> Array:
+    """[K, D] places moved to the middle of their territories, where that is nearer to all of it.
+
+    Steps towards the farthest point, each shorter than the last, end in the middle of the smallest
+    ball (Badoiu and Clarkson 2003); a place is the point of the memory that is nearest to it.
+    """
+    n_skills = place.shape[0]
+    far = distances(memory, place)
+    owner, nearest = jnp.argmin(far, axis=1), far.min(1)
+    radius = _most(nearest, owner, known, n_skills)
+
+    def step(i: Array, middle: Array) -> Array:
+        out = jnp.sqrt(jnp.square(memory - middle[owner]).sum(1))
+        farthest = _most(out, owner, known, n_skills)
+        there = memory[jnp.minimum(farthest.point, memory.shape[0] - 1)]
+        moved = middle + (there - middle) / (i + 2.0)
+        return jnp.where(farthest.value[:, None] > 0, moved, middle)
+
+    middle = jax.lax.fori_loop(0, _MIDDLES, step, place)
+    out = jnp.sqrt(jnp.square(memory - middle[owner]).sum(1))
+    snapped = _most(-out + out.max(), owner, known, n_skills).point
+    tried = memory[jnp.minimum(snapped, memory.shape[0] - 1)]
+    found = _most(jnp.sqrt(jnp.square(memory - tried[owner]).sum(1)), owner, known, n_skills)
+    better = (found.value >= 0) & (found.value < _BETTER * radius.value)
+    return jnp.where(better[:, None], tried, place)
