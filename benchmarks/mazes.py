@@ -2,20 +2,28 @@
 
     python benchmarks/mazes.py walk [--seeds 3] [--steps 10000000]
     python benchmarks/mazes.py methods [--seeds 2] [--steps 300000] [--only diayn]
+    python benchmarks/mazes.py choose [--seeds 2] [--only rate]
+    python benchmarks/mazes.py upside [--seeds 8] [--skills 100,50,20,10] [--only apart_spread]
     python benchmarks/mazes.py speed
 
-The walk takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
-results/mazes.json as it goes; what is stored is not made again.
-Skills decide once in 5 steps.
+`choose` is how the setting of apart_spread was chosen: one option changed at a time, on EDL's
+mazes, which no row of `upside` has. `upside` is UPSIDE's table: 1M steps, random starts in the
+start cell, decisions held for 4 steps (0.8 of a bucket). The walk takes uniform continuous actions
+in [-1, 1]^2, as UPSIDE's baseline does. Stored in results/mazes.json as it goes; what is stored is
+not made again.
 """
 
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import math
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +55,31 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+EDL = ("a", "tree", "large")
+CHOICES: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "epsilon 0.1": {"epsilon": 0.1},
+    "epsilon 0.4": {"epsilon": 0.4},
+    "rate 2e-4": {"learning_rate": 2e-4},
+    "rate 1e-3": {"learning_rate": 1e-3},
+    "target copied every 50": {"target_period": 50},
+    "target copied every 5": {"target_period": 5},
+    "no target": {"target_period": 0},
+    "discount 0.9": {"discount": 0.9},
+    "discount 0.98": {"discount": 0.98},
+    "twice the updates": {"updates_per_episode": 2},
+    "network 128,128": {"network": "mlp:128,128", "learning_rate": 5e-4},
+    "positions as they are": {"observation": "arrays"},
+    "fourier": {"observation": "fourier"},
+}
+ROWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "apart_spread": ("apart_spread", {}),
+    "random_walk": ("random_walk", {"hold": 4}),
+    "diayn": ("diayn", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
+    "vic": ("vic", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
+}
+
+
 def walked(name: str, seed: int, steps: int) -> int:
     """Buckets that a random walk of so many steps ever visits."""
     known = MAZES[name]
@@ -72,23 +105,24 @@ def walked(name: str, seed: int, steps: int) -> int:
     return int(seen.sum())
 
 
-def trained(name: str, label: str, seed: int, steps: int, out: Path) -> dict[str, Any]:
+def trained(
+    world: str, method: str, seed: int, steps: int, out: Path, **options: Any
+) -> dict[str, Any]:
     """Buckets that the greedy skills visit, and distinct last ones."""
-    method, options = METHODS[label]
     run = apart.train(
-        f"maze:{name}",
+        world,
         method=method,
         steps=steps,
         seed=seed,
-        evaluate_every=50_000,
-        out=out / f"{name}-{label.replace(', ', '-')}" / f"seed-{seed}",
+        evaluate_every=steps // 4,
+        out=out / f"seed-{seed}",
         overwrite=True,
-        **COMMON,
         **options,
     )
     return {
         "visited": len({place for skill in run.skills for place in skill.trajectory}),
         "last": run.n_effective,
+        "curve": [row["n_effective"] for row in run.metrics],
         "env_steps": run.summary["env_steps"],
         "updates": run.summary["updates"],
         "seconds": round(run.summary["wall_seconds"], 1),
@@ -129,48 +163,110 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
+class Study:
+    """Runs that are stored as they are made; what is stored is not made again."""
+
+    def __init__(self, stored: Path, runs: Path) -> None:
+        self.stored, self.runs = stored, runs
+
+    def table(self) -> dict[str, Any]:
+        return json.loads(self.stored.read_text()) if self.stored.exists() else {}
+
+    def keep(self, path: tuple[str, ...], value: Any) -> None:
+        """Read, changed and written at once: several commands may run side by side."""
+        with open(f"{self.stored}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            table = self.table()
+            at = table
+            for key in path[:-1]:
+                at = at.setdefault(key, {})
+            at[path[-1]] = value
+            self.stored.write_text(json.dumps(table, indent=1) + "\n")
+
+    def make(self, path: tuple[str, ...], make: Callable[[], Any]) -> None:
+        found: Any = self.table()
+        for key in path:
+            found = found.get(key, {}) if isinstance(found, dict) else {}
+        if found == {}:
+            found = make()
+            self.keep(path, found)
+        print(*path, found, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("walk", "methods", "speed"))
+    parser.add_argument("what", choices=("walk", "methods", "choose", "upside", "speed"))
     parser.add_argument("--seeds", type=int)
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int)
-    parser.add_argument("--only", default="", help="methods whose name begins so")
-    parser.add_argument("--maze", choices=WALKED, help="only this one")
+    parser.add_argument("--skills", default="100,50,20,10", help="of upside")
+    parser.add_argument("--only", default="", help="rows whose name begins so")
+    parser.add_argument("--maze", help="only this one")
     parser.add_argument("--stored", type=Path, default=STORED)
     parser.add_argument("--runs", type=Path, default=Path("runs/mazes"))
     asked = parser.parse_args()
     names = (asked.maze,) if asked.maze else WALKED
-    table = {"walk": {}, "methods": {}}
-    if asked.stored.exists():
-        table = json.loads(asked.stored.read_text())
-
-    def keep() -> None:
-        asked.stored.write_text(json.dumps(table, indent=1) + "\n")
-
+    study = Study(asked.stored, asked.runs)
+    seeds = range(asked.first, asked.first + (asked.seeds or 1))
     if asked.what == "speed":
-        table["speed"] = speeds()
-        keep()
-        print(*table["speed"], sep="\n")
-        return
-    if asked.what == "walk":
-        steps = asked.steps or 10_000_000
+        study.keep(("speed",), speeds())
+    elif asked.what == "walk":
         for name in names:
-            found = table["walk"].setdefault(name, {"steps": steps, "visited": {}})
-            for seed in range(asked.seeds or 3):
-                if str(seed) not in found["visited"]:
-                    found["visited"][str(seed)] = walked(name, seed, steps)
-                    keep()
-            print(name, found, flush=True)
-        return
-    steps = asked.steps or 300_000
-    for seed in range(asked.seeds or 2):
-        for label in [label for label in METHODS if label.startswith(asked.only)]:
-            for name in names:
-                runs = table["methods"].setdefault(name, {}).setdefault(label, {})
-                if str(seed) not in runs:
-                    runs[str(seed)] = trained(name, label, seed, steps, asked.runs)
-                    keep()
-                    print(name, label, seed, runs[str(seed)], flush=True)
+            for seed in seeds:
+                steps = asked.steps or 10_000_000
+                study.keep(("walk", name, "steps"), steps)
+                study.make(("walk", name, "visited", str(seed)), partial(walked, name, seed, steps))
+    else:
+        for path, make in jobs(asked, names, seeds):
+            study.make(path, make)
+
+
+def jobs(
+    asked: argparse.Namespace, names: Sequence[str], seeds: range
+) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
+    """Every run of a study: where it is stored, and how it is made."""
+    if asked.what == "methods":
+        for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
+            out = asked.runs / f"{name}-{label.replace(', ', '-')}"
+            given = {**COMMON, **options}
+            if label.startswith(asked.only):
+                yield (
+                    ("methods", name, label, str(seed)),
+                    partial(
+                        trained, f"maze:{name}", method, seed, asked.steps or 300_000, out, **given
+                    ),
+                )
+    elif asked.what == "choose":
+        for seed, (label, options), name in product(seeds, CHOICES.items(), EDL):
+            out = asked.runs / "choose" / f"{name}-{label}"
+            given = {"skills": 50, **options}
+            if label.startswith(asked.only):
+                yield (
+                    ("choose", label, name, str(seed)),
+                    partial(
+                        trained,
+                        *(f"maze:{name}:start=random", "apart_spread", seed),
+                        *(asked.steps or 100_000, out),
+                        **given,
+                    ),
+                )
+    else:
+        many = asked.skills.split(",")
+        for seed, skills, (label, (method, options)), name in product(
+            seeds, many, ROWS.items(), names
+        ):
+            out = asked.runs / "upside" / f"{name}-{label}-{skills}"
+            given = {"skills": int(skills), **options}
+            if label.startswith(asked.only):
+                yield (
+                    ("upside", name, label, skills, str(seed)),
+                    partial(
+                        trained,
+                        *(f"maze:{name}:start=random", method, seed),
+                        *(asked.steps or 1_000_000, out),
+                        **given,
+                    ),
+                )
 
 
 if __name__ == "__main__":

@@ -55,6 +55,8 @@ def reward(name, logits, skill, beta):
     if name == "min_counts":
         mine, prior = logits[skill], beta
         return min((mine - n) / (mine + n + prior) for n in np.delete(logits, skill))
+    if name == "near_end":
+        return logits[skill] / 20
     if name == "own_end":
         return logits[skill] - 4.0
     rivals = [j for j in range(logits.n) if j != skill]

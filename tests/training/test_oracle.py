@@ -9,8 +9,9 @@ import pytest
 import twins
 from reference import oracle
 from reference.ends import Places
+from reference.points import Places as PointPlaces
 
-from apart.learner import counts, draws, ends, replay
+from apart.learner import counts, draws, ends, points, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
@@ -108,6 +109,18 @@ CASES = {
     "held_shared": {"method": "diayn", "hold": 2, "time_weight": "linear", "q_rule": "shared_adam"},
     "adam_sweep": {"method": "apart_logits", "q_rule": "sweep_adam", "learning_rate": 2e-3},
 }
+# What only worlds have whose states cannot be listed.
+BEYOND = {
+    "points": {
+        "method": "apart_spread",
+        "observation": "arrays",
+        "skills": 3,
+        "target_period": 7,
+        "q_rule": "shared_adam",
+        "learning_rate": 2e-3,
+    },
+    "points_own": {"method": "apart_spread", "observation": "arrays", "q_rule": "adam"},
+}
 # Every way to compute rows, on every set of rows and in every kind of world, must give what the
 # oracle gives: form -> (world, network, whether the rows are all states).
 FORMS = {
@@ -146,9 +159,13 @@ class Oracle:
         self.known = {}  # (state, action) -> next state -> [visits, weights, times it went on]
         self.fade = fade
         self.pairs = config.discriminator.startswith("all_pairs")
-        self.ends = config.discriminator == "ends" and Places(len(self.q), config.skills, 0)
+        self.ends = self.points = None
+        if config.discriminator == "ends" and config.q_rule.startswith("sweep"):
+            self.ends = Places(len(self.q), config.skills, 0)
+        elif config.discriminator == "ends":
+            self.points = PointPlaces(config.skills, points.size_for(config.skills))
         self.counts = config.discriminator == "counts"
-        self.kept = self.counts or bool(self.ends)
+        self.kept = self.counts or config.discriminator == "ends"
         self.sharpness = config.prior if self.kept else config.inverse_temperature
 
     def logits_of(self, state):
@@ -176,6 +193,15 @@ class Oracle:
             self.ends.round(self.rounds + 1, seen, sum(map(len, self.known.values())))
             cells = np.ndindex(self.logits.shape)
             self.logits = np.reshape([self.ends.near(s, z) for s, z in cells], self.logits.shape)
+
+    def see(self, states):
+        """Before the update of a round: all states of its episode, seen one-hot."""
+        if self.points:
+            one_hot = np.eye(len(self.q))
+            self.points.round(self.rounds + 1, one_hot[states])
+            cells = np.ndindex(self.logits.shape)
+            near = [self.points.near(one_hot[s], z) for s, z in cells]
+            self.logits = np.reshape(near, self.logits.shape)
 
     def remember(self, episode):
         """What a sweep knows: per transition, fading sums over its visits."""
@@ -290,6 +316,13 @@ def test_so_they_do_in_every_form(case, form):
     check_updates(case, world, network, states, 50 if form in ("jax", "host") else 20)
 
 
+@pytest.mark.parametrize("case", BEYOND)
+@pytest.mark.parametrize("form", ["jax", "host"])
+def test_so_does_what_no_table_has(case, form):
+    world, network, states = FORMS[form]
+    check_updates(case, world, network, states, 50)
+
+
 @pytest.mark.parametrize("case", BIASED)
 @pytest.mark.parametrize("form", FORMS)
 def test_so_do_biases_in_every_form(case, form):
@@ -332,7 +365,7 @@ def terms_of(params, network, shape):
 
 
 def check_updates(case, world, network, states, n):
-    options = {**BASE, "updates_per_episode": 1, **CASES[case]}
+    options = {**BASE, "updates_per_episode": 1, **{**CASES, **BEYOND}[case]}
     method = options.pop("method", case)
     reading = options.pop("reading", "ours")
     network = options.pop("network", network) if network == "table" else network
@@ -359,6 +392,8 @@ def check_updates(case, world, network, states, n):
             return np.asarray(counts.read(learnt.discriminator, None))
         if isinstance(learnt.discriminator, ends.Ends):
             return np.asarray(ends.read(learnt.discriminator, None))
+        if isinstance(learnt.discriminator, points.Points):
+            return np.asarray(points.read(learnt.discriminator, everywhere))
         return np.asarray(p.logits.read(learnt.discriminator.params, everywhere)[0])
 
     first_q = q_of(state.learnt.q.params)
@@ -405,6 +440,7 @@ def check_updates(case, world, network, states, n):
         episode = transitions_of(episodes, config)
         slow.remember(episode)
         slow.count(*episode[-1][2:4])
+        slow.see([episode[0][0], *(step[2] for step in episode)])
         columns = (batch.obs, batch.action, batch.next_obs, batch.skill)
         t = np.rint(np.asarray(batch.time) * config.horizon).astype(int)
         slow.update(list(zip(*(np.asarray(x).tolist() for x in (*columns, t, u)), strict=True)))

@@ -64,9 +64,9 @@ def projected(points: Array) -> Array:
     return points @ directions
 
 
-def init(n_skills: int, dimensions: int) -> Points:
-    """Nothing was seen yet: all places are the origin."""
-    size = size_for(n_skills)
+def init(n_skills: int, dimensions: int, size: int | None = None) -> Points:
+    """Nothing was seen yet: all places are the origin. ``size`` is M, unless it follows from K."""
+    size = size or size_for(n_skills)
     return Points(
         memory=jnp.zeros((size, dimensions)),
         gap=jnp.full(size, _FAR),

@@ -1,0 +1,96 @@
+"""Ends among points: against loops, by hand, and what must never happen."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference.points import Places
+
+from apart.learner import points
+
+ADD, LOOKED, LOOK = jax.jit(points.add), jax.jit(points.looked), jax.jit(points.look)
+
+
+@pytest.mark.parametrize("n_skills", [2, 5])
+def test_every_look_is_what_loops_over_points_find(n_skills):
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        fast, slow = points.init(n_skills, 3, size=20), Places(n_skills, 20)
+        for _ in range(4):
+            new = rng.normal(size=(9, 3)).astype(np.float32)
+            fast = LOOKED(ADD(fast, jnp.asarray(new)))
+            for point in new:
+                slow.add(point)
+            slow.look()
+            n = int(fast.n)
+            assert n == len(slow.memory)
+            np.testing.assert_allclose(fast.memory[:n], slow.memory, atol=1e-6)
+            np.testing.assert_allclose(fast.gap[:n], slow.gap, atol=1e-5)
+            np.testing.assert_allclose(fast.place, slow.place, atol=1e-5)
+            np.testing.assert_allclose(fast.width, slow.width, atol=1e-5)
+        near = np.asarray(points.read(fast, jnp.asarray(new)))
+        expected = [[slow.near(p, z) for z in range(n_skills)] for p in new]
+        np.testing.assert_allclose(near, expected, atol=1e-5)
+
+
+def test_by_hand():
+    line = jnp.arange(9.0)[:, None]
+    now = ADD(points.init(3, 1, size=16), line)
+    assert int(now.n) == 9
+    for _ in range(4):
+        now = LOOKED(now)
+    assert sorted(now.place[:, 0].tolist()) == [1, 4, 7]
+    assert float(now.width) == 1
+    middle = now.place[:, 0].tolist().index(4)
+    near = np.asarray(points.read(now, jnp.array([[4.0], [5.0], [3.5]])))[:, middle]
+    np.testing.assert_allclose(near, np.exp([0, -2, -0.5]), atol=1e-6)
+
+
+def test_a_full_memory_stays_spread_over_all_that_was_seen():
+    rng = np.random.default_rng(0)
+    crowd = rng.uniform(0.0, 1.0, (300, 2))
+    few = np.array([[5.0, 5.0], [9.0, 0.0]])
+    now = points.init(2, 2, size=16)
+    for part in (crowd[:150], few, crowd[150:]):
+        now = LOOKED(ADD(now, jnp.asarray(part, jnp.float32)))
+    kept = np.asarray(now.memory)
+    for point in few:
+        assert np.abs(kept - point).sum(1).min() < 1e-6
+    far = np.linalg.norm(crowd[:, None] - kept, axis=2).min(1)
+    assert far.max() < 0.45  # 14 points in a unit square, no corner forgotten
+
+
+def test_a_look_never_makes_the_covering_radius_larger():
+    for seed in range(10):
+        seen = jnp.asarray(np.random.default_rng(seed).normal(size=(40, 2)), jnp.float32)
+        now, radius = LOOKED(ADD(points.init(5, 2, size=64), seen)), np.inf
+        for _ in range(6):
+            now = LOOKED(now)
+            assert float(now.width) <= radius + 1e-6
+            radius = float(now.width)
+
+
+def test_looks_are_made_when_they_are_due():
+    now = ADD(points.init(2, 1, size=8), jnp.arange(4.0)[:, None])
+    assert float(LOOK(now, jnp.int32(points.EVERY + 1)).width) == 0
+    assert float(LOOK(now, jnp.int32(points.EVERY)).width) > 0
+    assert float(LOOK(now, jnp.int32(1)).width) > 0
+
+
+def test_long_observations_keep_their_distances():
+    rng = np.random.default_rng(0)
+    short, long = (jnp.asarray(rng.normal(size=(20, n)), jnp.float32) for n in (8, 3000))
+    assert points.seen_as(8) == 8
+    np.testing.assert_array_equal(points.projected(short), short)
+    seen = points.projected(long)
+    assert seen.shape == (20, points.seen_as(3000))
+    apart = np.triu_indices(20, 1)
+    ratio = points.distances(seen, seen)[apart] / points.distances(long, long)[apart]
+    assert 0.75 < float(ratio.min()) <= float(ratio.max()) < 1.25
+
+
+def test_the_memory_grows_with_the_number_of_skills():
+    assert points.init(10, 2).memory.shape == (1024, 2)
+    assert points.init(1000, 2).memory.shape[0] >= 4000
