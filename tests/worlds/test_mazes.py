@@ -35,6 +35,23 @@ def walk(rows, where, *deltas):
 
 
 @pytest.mark.parametrize("name", MAZES)
+def test_buckets_are_a_table_of_neighbours(name):
+    """Two buckets are neighbours where a short move leads from one to the other."""
+    world = mazes.load(name)
+    cells = world.cells
+    layout = mazes.read(mazes.drawing(MAZES[name].drawing), name)
+    assert cells.n_states == CELLS[name] == cells.n_available(CELLS[name])
+    assert cells.places.label(np.array([cells.start])) == [list(cells.cell(cells.start))]
+    rows, columns = cells.cells.T
+    at = np.stack([columns, layout.free.shape[1] - 1 - rows], 1)
+    middle = Where(jnp.asarray(at, jnp.int32), jnp.full(at.shape, 0.5))
+    for action, delta in enumerate([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)]):
+        towards = jnp.tile(jnp.array(delta, jnp.float32), (len(at), 1))
+        moved = jax.vmap(lambda w, d: mazes.move(layout.ways, w, d))(middle, towards)
+        np.testing.assert_array_equal(cells.next_state[:, action, 0], jax.vmap(world.place)(moved))
+
+
+@pytest.mark.parametrize("name", MAZES)
 def test_a_move_of_any_length_ends_where_the_oracle_says(name):
     layout = mazes.read(mazes.drawing(MAZES[name].drawing), name)
     rng, n = np.random.default_rng(0), 400

@@ -37,7 +37,7 @@ from apart.worlds import known_everywhere
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
 from apart.worlds.spread import spread
-from apart.worlds.world import TableWorld, World, evidence, n_available
+from apart.worlds.world import JaxWorld, TableWorld, World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
 _SAVE_SECONDS = 60.0  # at least, between two checkpoints, unless the variable says otherwise
@@ -440,13 +440,18 @@ def _random_walk(world: World, config: Config) -> float | None:
 
 
 def _spread(world: World, config: Config, evaluation: Evaluation) -> dict[str, Any] | None:
-    """How well the last states cover the world; by chance, the likeliest ones. Of tables."""
-    if not isinstance(world, TableWorld):
+    """How well the last states cover the world; by chance, the likeliest ones.
+
+    Of tables; elsewhere of places of which it is known which are neighbours.
+    """
+    table = world.cells if isinstance(world, JaxWorld) else world
+    if not isinstance(table, TableWorld):
         return None
     ends = np.asarray(evaluation.trajectories)[:, -1]
     if evaluation.last_states is not None:
         ends = np.asarray(evaluation.last_states).argmax(axis=0)
-    found = spread(world, config.horizon, ends, config.skills)
+    horizon = config.horizon if table is world else table.n_states
+    found = spread(table, horizon, ends, config.skills)
     return {**found._asdict(), "score": round(found.score, 4)}
 
 

@@ -92,11 +92,11 @@ class Run:
 
     @property
     def spread(self) -> dict[str, Any] | None:
-        """How well the last states cover a table (`worlds.spread`); None elsewhere.
+        """How well the last states cover the world (`worlds.spread`): states of a table, buckets.
 
-        ``radius`` and ``mean_distance`` in steps from the nearest end, the ``gap`` between ends,
-        the ``ideal_radius`` of greedy k-center, and the ``score``, ideal radius / radius. Runs of
-        versions that did not measure it have None.
+        None where nobody knows which places are neighbours, and in runs of versions that did not
+        measure it. ``radius`` and ``mean_distance`` are steps from the nearest end, the ``gap``
+        between ends, the ``ideal_radius`` of greedy k-center, the ``score`` ideal radius / radius.
         """
         found: dict[str, Any] | None = self.summary.get("spread")
         return found

@@ -24,7 +24,7 @@ from apart._errors import UserError, unknown
 from apart._lazy import jax, jnp
 from apart._types import Array, BoolArray, FloatArray, IntArray, Key
 from apart.worlds import words
-from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Plane, Spec
+from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Plane, Spec, TableWorld
 
 KIND: Final = "maze"
 SYNTAX: Final = "maze:NAME[:start=random,bins=5]"
@@ -125,21 +125,46 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     layout = read(rows, name)
     steps = np.linspace(-move, move, bins)
     moves = np.stack(np.meshgrid(steps, steps, indexing="ij"), -1).reshape(-1, 2)
+    places = Places(
+        len(layout.cells),
+        lambda places: layout.cells[places].tolist(),
+        noun="bucket",
+        plane=layout.plane,
+    )
     return JaxWorld(
         about=About(name, spec, horizon, len(moves)),
-        places=Places(
-            len(layout.cells),
-            lambda places: layout.cells[places].tolist(),
-            noun="bucket",
-            plane=layout.plane,
-        ),
+        places=places,
         obs=ObsSpec((2,)),
         reset=partial(_reset, layout.start, _STARTS[start]),
         step=partial(_step, layout.ways, moves.astype(np.float32)),
         observe=partial(_observe, layout.free.shape),
         place=partial(_place, layout.number),
         position=position,
+        cells=_cells(layout, About(name, spec, horizon, 5), places),
     )
+
+
+def _cells(layout: Layout, about: About, places: Places) -> TableWorld:
+    """The buckets as a table: stay, and a step over each side that is no wall."""
+    n, height = len(layout.cells), layout.free.shape[1]
+    after = np.tile(np.arange(n, dtype=np.int32)[:, None], (1, 5))
+    for place, (row, column) in enumerate(layout.cells.tolist()):
+        x, y = column, height - 1 - row
+        for axis, up in np.argwhere(layout.ways[x, y]).tolist():
+            step = 2 * up - 1
+            at = (x + step, y) if axis == 0 else (x, y + step)
+            after[place, 1 + 2 * axis + up] = layout.number[at]
+    start = int(layout.number[layout.start])
+    distance = np.full(n, n, np.int32)
+    front, steps = np.array([start]), 0
+    while len(front):
+        distance[front] = steps
+        steps += 1
+        reached = np.unique(after[front])
+        front = reached[distance[reached] > steps]
+    next_state = after[:, :, None]
+    certain = np.ones(next_state.shape)
+    return TableWorld(about, places, next_state, certain, start, distance, layout.cells)
 
 
 def _reset(start: tuple[int, int], inside: Callable[[Key], Array], key: Key) -> Where:

@@ -212,6 +212,8 @@ class JaxWorld(_World):
         observe: state -> observation.
         place: state -> [] int32 the number of its place.
         position: state -> [2] where it lies on ``places.plane``, where there is one.
+        cells: its places as the states of a table, a step leading to a neighbour, where that is
+            known: how well skills spread is measured on it, and nothing else.
     """
 
     about: About
@@ -222,6 +224,7 @@ class JaxWorld(_World):
     observe: Callable[[Any], Array]
     place: Callable[[Any], Array]
     position: Callable[[Any], Array] | None = None
+    cells: TableWorld | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
