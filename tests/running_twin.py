@@ -21,7 +21,7 @@ KINDS = {
     "gym": lambda table: worlds.load("gym:hostile:Walk-v0:actions=box3,noise=0.2"),
     "maze": lambda table: "maze:u:start=random",
 }
-HELD = {"maze": {"hold": 3, "observation": "rbf"}, "host-grid": {"hold": 2}}
+HELD = {"maze": {"hold": 3, "method": "apart_spread"}, "host-grid": {"hold": 2}}
 
 
 def main(kind, folder):

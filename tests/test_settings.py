@@ -204,10 +204,10 @@ def test_worlds_that_are_no_tables_get_what_they_can_use():
     assert config.learning_rate == 2e-4
     for method, options, message in (
         ("apart_plus", {}, "goes over the states of a table, and those of twin cannot be listed"),
-        ("apart_spread", {}, "goes over the states of a table, and those of twin cannot be listed"),
+        ("apart_spread", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
         ("diayn", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
         ("diayn", {"network": "table"}, "a table (of Q) holds a number for each state"),
-        ("diayn", {"observation": "one_hot"}, "twin is seen as arrays"),
+        ("diayn", {"observation": "one_hot"}, "twin is seen as arrays or fourier"),
         ("diayn", {"network": "cnn"}, "convolutions read images"),
     ):
         with pytest.raises(UserError, match=message.replace("(", r"\(").replace(")", r"\)")):
@@ -313,3 +313,27 @@ def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes
     found = completed(stored, world)
     assert found == dataclasses.replace(stored, network="mlp:256,256")
     assert completed(found, world) is found
+
+
+@pytest.mark.parametrize(
+    ("world", "horizon", "hold", "observation", "updates"),
+    [
+        ("maze:bottleneck", 200, 4, "rbf", 4),
+        ("maze:tree", 50, 1, "rbf", 1),
+        ("maze:u", 90, 2, "rbf", 2),
+        ("maze:u", 7, 1, "rbf", 1),
+    ],
+)
+def test_apart_spread_where_states_cannot_be_listed(world, horizon, hold, observation, updates):
+    config, _ = resolve(world, "apart_spread", {"horizon": horizon})
+    assert (config.hold, config.observation) == (hold, observation)
+    assert (config.updates_per_episode, config.network) == (updates, "mlp:256,256")
+    assert (config.learning_rate, config.q_rule) == (5e-4, "shared_adam")
+    assert resolve(world, "apart_spread", {"horizon": horizon, "hold": 1})[0].hold == 1
+    table, _ = resolve("four_rooms", "apart_spread", {})
+    assert (table.hold, table.q_rule, table.reward) == (1, "sweep_plain", "own_end")
+
+
+def test_what_needs_a_table_names_what_does_not():
+    with pytest.raises(UserError, match="cannot be listed; try --method apart_spread"):
+        resolve("maze:u", "apart_plus", {})

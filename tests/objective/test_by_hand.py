@@ -139,3 +139,9 @@ def test_dropout_keeps_with_the_weight_as_probability(name):
         assert set(np.unique(kept)) <= {0.0, 1.0}
         weight = TIME_WEIGHTS[name].weight(jnp.float32(t / 4))
         assert kept.mean() == pytest.approx(0.3 if name == "all" else float(weight), abs=2e-3)
+
+
+@both
+def test_near_end(maybe_jit):
+    got = maybe_jit(rewards.near_end)(jnp.array([1.0, 0.5, 0.0]), 1.0)
+    np.testing.assert_allclose(got, [0.05, 0.025, 0.0], atol=1e-7)

@@ -259,3 +259,18 @@ def test_bumps_are_seen_where_observations_are_positions():
     np.testing.assert_allclose(sight.product(at, weight), seen.reshape(3, -1) @ weight, rtol=1e-4)
     with pytest.raises(UserError, match="--observation rbf: four_rooms is seen as one_hot"):
         resolve("four_rooms", "diayn", {"observation": "rbf"})
+
+
+def test_waves_are_about_a_kernel_of_the_distance():
+    config, world = resolve("maze:u", "diayn", {"observation": "fourier"})
+    sight = sight_of(world, config.observation)
+    at = jax.random.uniform(jax.random.key(0), (40, 2), minval=-1.0)
+    seen = np.asarray(sight.images(at)).reshape(40, -1)
+    far = np.linalg.norm(at[:, None] - at, axis=2)
+    expected = np.exp(-0.5 * (far / 0.2) ** 2)
+    assert np.abs(seen @ seen.T - expected).mean() < 0.1
+    assert np.corrcoef((seen @ seen.T).ravel(), expected.ravel())[0, 1] > 0.8
+    weight = jax.random.normal(jax.random.key(0), (seen.shape[1], 4))
+    np.testing.assert_allclose(sight.product(at, weight), seen @ weight, rtol=1e-3, atol=1e-4)
+    with pytest.raises(UserError, match="--observation fourier: four_rooms is seen as one_hot"):
+        resolve("four_rooms", "diayn", {"observation": "fourier"})
