@@ -282,6 +282,116 @@ def maze_methods() -> str:
     return markdown([*head, "steps", "updates"], rows)
 
 
+# Kamienny et al. 2022, three seeds each: DIAYN and EDL by K, and the others; UPSIDE has 57 policies
+# in the bottleneck and 51 in the U.
+PUBLISHED_MAZES = {
+    "random, 10M steps": {"": ("29.17", "23.33")},
+    "DIAYN, 10M steps": {
+        "10": ("17.67", "14.67"),
+        "20": ("23.00", "16.67"),
+        "50": ("30.00", "25.33"),
+    },
+    "EDL, oracle states": {
+        "10": ("27.00", "32.00"),
+        "20": ("31.00", "46.00"),
+        "50": ("33.33", "52.33"),
+    },
+    "flat UPSIDE": {
+        "10": ("40.67", "43.33"),
+        "20": ("47.67", "55.67"),
+        "50": ("51.33", "57.33"),
+    },
+    "UPSIDE, 1M steps": {"57, 51": ("85.67", "71.33")},
+}
+
+
+def maze_upside() -> str:
+    """Buckets that skills visit, beside what UPSIDE's paper reports."""
+    mazes = stored("mazes")["upside"]
+    rows: list[list[object]] = []
+    for label in dict.fromkeys(label for methods in mazes.values() for label in methods):
+        sizes = {k for methods in mazes.values() for k in methods.get(label, {})}
+        for k in sorted(sizes, key=int, reverse=True):
+            cells: list[object] = []
+            for name in ("bottleneck", "u"):
+                runs = list(mazes.get(name, {}).get(label, {}).get(k, {}).values())
+                cells += [_visited(runs), _last(runs)]
+            counts = {len(mazes.get(n, {}).get(label, {}).get(k, {})) for n in ("bottleneck", "u")}
+            rows.append([f"`{label}`", k, *cells, " / ".join(map(str, sorted(counts)))])
+    for label, by_k in PUBLISHED_MAZES.items():
+        for k, (bottleneck, u) in by_k.items():
+            rows.append([f"*{label}*", k, bottleneck, "", u, "", 3])
+    head = ["method", "K", "bottleneck (100): visited", "last", "U (72): visited", "last"]
+    return markdown([*head, "seeds"], rows)
+
+
+def _visited(runs: list[dict[str, Any]]) -> str:
+    seen = [run["visited"] for run in runs]
+    if not seen:
+        return "-"
+    return f"{fmean(seen):.1f} ({min(seen)} to {max(seen)})" if len(seen) > 1 else f"{seen[0]}"
+
+
+def _last(runs: list[dict[str, Any]]) -> str:
+    return f"{fmean(run['last'] for run in runs):.1f}" if runs else "-"
+
+
+def maze_choices() -> str:
+    """One option changed at a time, on mazes of EDL."""
+    rows = []
+    for label, mazes in stored("mazes")["choose"].items():
+        cells = []
+        for name in ("a", "tree", "large"):
+            runs = list(mazes.get(name, {}).values())
+            cells.append(
+                ", ".join(f"{fmean(run['curve'][1:]):.1f}" for run in runs) if runs else "-"
+            )
+        rows.append([label, *cells])
+    return markdown(["changed", "`maze:a`", "`maze:tree`", "`maze:large`"], rows)
+
+
+def spread_scale() -> str:
+    """Large worlds."""
+    rows = []
+    for row in stored("spread-scale"):
+        found = f"{row['found']:g} of {min(row['skills'], row['cells'])}"
+        rows.append(
+            [
+                f"`{row['method']}`",
+                f"`{row['world']}`",
+                row["cells"],
+                row["skills"],
+                found,
+                f"{row['radius']} ({row['ideal_radius']})",
+                thousands(row["steps"]),
+                f"{row['seconds']:.0f}",
+                f"{row['peak_rss_mb']:.0f}",
+            ]
+        )
+    head = ["method", "world", "cells", "K", "distinct ends", "radius (ideal)", "steps"]
+    return markdown([*head, "seconds", "MB"], rows)
+
+
+def spread_ablation() -> str:
+    """`apart_spread` without each of its parts."""
+    table = stored("spread-ablation")
+    worlds = {row["world"] for row in table}
+    kept = [row for row in stored("spread-maps") if row["world"] in worlds]
+    rows = []
+    for change in ("", *dict.fromkeys(row["change"] for row in table)):
+        cells = []
+        for k in sorted({row["skills"] for row in table}):
+            mine = [
+                row["score"]
+                for row in (table if change else kept)
+                if (row["change"], row["skills"]) == (change, k) and row["seed"] < 2
+            ]
+            cells.append(f"{fmean(mine):.2f} ({min(mine):.2f})" if mine else "-")
+        rows.append([change or "all of it", *cells])
+    head = [f"K = {k}: mean score (least)" for k in sorted({row["skills"] for row in table})]
+    return markdown(["without", *head], rows)
+
+
 def maze_speed() -> str:
     """Learning in a continuous maze, by turns."""
     rows = [
@@ -756,9 +866,9 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
-        *(maze_walk, maze_methods, maze_speed),
+        *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
-        *(spread_maps, spread_studies),
+        *(spread_maps, spread_studies, spread_scale, spread_ablation),
         *(payoff_goals, payoff_chains, payoff_tasks),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
