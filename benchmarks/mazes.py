@@ -58,17 +58,15 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 EDL = ("a", "tree", "large")
 CHOICES: dict[str, dict[str, Any]] = {
     "as it is": {},
+    "rate 5e-4": {"learning_rate": 5e-4},
+    "rate 1e-4": {"learning_rate": 1e-4},
     "epsilon 0.1": {"epsilon": 0.1},
     "epsilon 0.4": {"epsilon": 0.4},
-    "rate 2e-4": {"learning_rate": 2e-4},
-    "rate 1e-3": {"learning_rate": 1e-3},
     "target copied every 50": {"target_period": 50},
-    "target copied every 5": {"target_period": 5},
     "no target": {"target_period": 0},
     "discount 0.9": {"discount": 0.9},
     "discount 0.98": {"discount": 0.98},
-    "twice the updates": {"updates_per_episode": 2},
-    "network 128,128": {"network": "mlp:128,128", "learning_rate": 5e-4},
+    "half the width": {"network": "mlp:128,128", "learning_rate": 2.5e-4},
     "positions as they are": {"observation": "arrays"},
     "fourier": {"observation": "fourier"},
 }

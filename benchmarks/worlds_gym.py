@@ -2,9 +2,10 @@
 
     python benchmarks/worlds_gym.py [--seeds 4] [--only CartPole] [--methods apart_logits,diayn]
 
-Needs minigrid, gymnasium[mujoco], gymnasium-robotics and ale-py. All methods have the same network,
-batch, rates and number of updates; nothing was tuned for any of these worlds. Stored in
-results/worlds-gym.json as it goes; what is stored is not made again.
+Needs minigrid, gymnasium[mujoco], gymnasium-robotics and ale-py. All methods have the same number
+of steps and updates; apart_spread its own setting (as in mazes), the others one network, batch and
+rates. Nothing was tuned for any of these worlds. Stored in results/worlds-gym.json as it goes; what
+is stored is not made again.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import apart
 from apart import worlds
 
 STORED = Path(__file__).parent.parent / "results" / "worlds-gym.json"
-METHODS = ("apart_logits", "diayn", "vic", "random_walk")
+METHODS = ("apart_spread", "apart_logits", "diayn", "vic", "random_walk")
 STEPS, EPISODES = 20_000, 8
 SAME: dict[str, Any] = {"episodes_per_update": EPISODES, "steps": STEPS, "evaluate_every": STEPS}
 LEARNING = {
@@ -54,6 +55,8 @@ def options(method: str, horizon: int) -> dict[str, Any]:
     own = OWN.get(method, {})
     if method == "random_walk":
         return {**SAME, **own}
+    if method == "apart_spread":
+        return {**SAME, "updates_per_episode": EPISODES * horizon // 20}
     return {**SAME, **LEARNING, "updates_per_episode": EPISODES * horizon // 20, **own}
 
 

@@ -328,7 +328,7 @@ def test_apart_spread_where_states_cannot_be_listed(world, horizon, hold, observ
     config, _ = resolve(world, "apart_spread", {"horizon": horizon})
     assert (config.hold, config.observation) == (hold, observation)
     assert (config.updates_per_episode, config.network) == (updates, "mlp:256,256")
-    assert (config.learning_rate, config.q_rule) == (5e-4, "shared_adam")
+    assert (config.learning_rate, config.q_rule) == (2.5e-4, "shared_adam")
     assert resolve(world, "apart_spread", {"horizon": horizon, "hold": 1})[0].hold == 1
     table, _ = resolve("four_rooms", "apart_spread", {})
     assert (table.hold, table.q_rule, table.reward) == (1, "sweep_plain", "own_end")

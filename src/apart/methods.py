@@ -104,7 +104,7 @@ _SPREAD_BEYOND: Final = Method(
         "time_weight": "all",
         "bootstrap_last": True,
         "q_rule": "shared_adam",
-        "learning_rate": 5e-4,
+        "learning_rate": 2.5e-4,
         "target_period": 20,
         "average_rate": 0.04,
         "discount": 0.95,

@@ -15,6 +15,7 @@ from apart._registry import Registry
 from apart._types import Array
 from apart.objective import pairs
 
+_NEAR: Final = 0.05  # the reward in the own end, where a network learns to come there
 UNKNOWN: Final = 3.0  # by how much the best known state is worse than an action never tried
 
 
@@ -30,12 +31,15 @@ class Reward:
         of_skill: (table of logits [S, ...], state, skill) -> the reward of that skill there, for
             rewards that can tell it from less than the whole state. Without it callers compute
             ``rewards`` of every state and pick.
+        bounds: the least and the greatest there is, where targets of networks are to stay within
+            what such rewards can add up to.
     """
 
     summary: str
     rewards: Callable[[Array, Array], Array]
     reads: str
     of_skill: Callable[[Array, Array, Array], Array] | None = None
+    bounds: tuple[float, float] | None = None
 
 
 def log_posterior(logits: Array, inverse_temperature: Array) -> Array:
@@ -120,13 +124,13 @@ def own_end(near: Array, prior: Array) -> Array:
 
 
 def near_end(near: Array, prior: Array) -> Array:
-    """[K] a twentieth of n_z, how near the end of z is.
+    """[K] a twentieth (`_NEAR`) of n_z, how near the end of z is.
 
     Standing there is worth 1 in all at a discount of 0.95: networks learn numbers of that size
     soonest. What is unknown has no value of its own: a network would spread it over what is known.
     """
     del prior
-    return 0.05 * near
+    return _NEAR * near
 
 
 def min_pairs_of_skill(table: Array, state: Array, skill: Array) -> Array:
@@ -157,7 +161,7 @@ REWARDS: Final = Registry(
             own_end,
             "ends",
         ),
-        "near_end": Reward("how near the own end is", near_end, "ends"),
+        "near_end": Reward("how near the own end is", near_end, "ends", bounds=(0.0, _NEAR)),
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"
         ),

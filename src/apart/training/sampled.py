@@ -53,6 +53,12 @@ def _q_step(
         onward = drawn.proceeds * value[each, batch.skill]
         target = (drawn.weight * own + hyper.discount * onward)[:, None]
         teaches = jax.nn.one_hot(batch.skill, p.config.skills)
+    if objective.bounds is not None:
+        # A maximum over noisy values feeds on itself, the more so the shorter a decision is: in the
+        # mazes Q grows to many times what there is to gain (docs/paper/apart_spread.md).
+        longest = 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
+        low, high = objective.bounds
+        target = jnp.clip(target, low * longest, high * longest)
     if grouped and p.q.read_own is not None:
         q, pull = p.q.read_own(learnt.q.params, batch.obs, batch.action)
         gradient = q_learning.gradient(q, teaches, teaches * target, p.config.batch)

@@ -56,6 +56,8 @@ class Objective(NamedTuple):
     # whole episodes, right after they were made
     fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
     # a batch at an update, with the rate; None: it learns from none
+    bounds: tuple[float, float] | None = None
+    # of rewards, where targets of networks are to stay within what they can add up to
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
 

@@ -73,6 +73,7 @@ def build(given: Given) -> Objective:
         own=own,
         meet=keeper.meet,
         fit=keeper.fit,
+        bounds=p.reward.bounds,
         rivals=rivals if p.discriminator.pairwise else None,
     )
 
