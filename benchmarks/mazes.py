@@ -4,13 +4,15 @@
     python benchmarks/mazes.py methods [--seeds 2] [--steps 300000] [--only diayn]
     python benchmarks/mazes.py choose [--seeds 2] [--only rate]
     python benchmarks/mazes.py upside [--seeds 8] [--skills 100,50,20,10] [--only apart_spread]
+    python benchmarks/mazes.py hold [--seeds 1]
     python benchmarks/mazes.py speed
 
 `choose` is how the setting of apart_spread was chosen: one option changed at a time, on EDL's
 mazes, which no row of `upside` has. `upside` is UPSIDE's table: 1M steps, random starts in the
-start cell, decisions held for 4 steps (0.8 of a bucket). The walk takes uniform continuous actions
-in [-1, 1]^2, as UPSIDE's baseline does. Stored in results/mazes.json as it goes; what is stored is
-not made again.
+start cell, decisions held for 4 steps (0.8 of a bucket). `hold` is what happens where decisions are
+held for fewer or more steps, with targets within what rewards can add up to and without. The walk
+takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
+results/mazes.json as it goes; what is stored is not made again.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -35,8 +38,10 @@ import numpy as np
 
 import apart
 from apart.learner import groups
+from apart.objective.rewards import REWARDS
 from apart.settings import resolve
-from apart.training.program import program
+from apart.training.learner import evaluated
+from apart.training.program import learner_of, program
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
@@ -161,6 +166,37 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
+STUDIES = ("walk", "methods", "choose", "upside", "hold", "speed")
+FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
+HOLDS = tuple((hold, bounded) for hold in (1, 2, 4, 5, 8) for bounded in (True, False))
+
+
+def held(hold: int, bounded: bool, seed: int, steps: int) -> dict[str, Any]:
+    """The same run with decisions of another length, and how large its values become.
+
+    A discount of 0.95 for four steps, whatever a decision is; as many updates for all.
+    """
+    if FREE not in REWARDS:
+        REWARDS.register(FREE, replace(REWARDS["near_end"], bounds=None))
+    options = {"skills": 100, "hold": hold, "discount": 0.95 ** (hold / 4), "steps": steps}
+    options |= {"seed": seed, "reward": "near_end" if bounded else FREE}
+    config, world = resolve("maze:bottleneck:start=random", "apart_spread", options)
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.init(jnp.uint32(seed), hyper)
+    state = run.chunk(state, hyper, jnp.int32(config.iterations))
+    found = jax.device_get(run.evaluate(state, hyper))
+    side = jnp.linspace(-1.0, 1.0, 40)
+    places = jnp.stack(jnp.meshgrid(side, side), -1).reshape(-1, 2)
+    values = learner_of(world, config).values(evaluated(state.learnt), places)
+    worth = 0.05 / (1.0 - config.discount)  # standing in the own end for ever
+    return {
+        "visited": len(np.unique(found.trajectories)),
+        "last": int(found.n_effective),
+        "largest": round(float(values.max()) / worth, 3),
+        "env_steps": config.iterations * config.collection,
+    }
+
+
 class Study:
     """Runs that are stored as they are made; what is stored is not made again."""
 
@@ -193,7 +229,7 @@ class Study:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("walk", "methods", "choose", "upside", "speed"))
+    parser.add_argument("what", choices=STUDIES)
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int)
@@ -223,7 +259,11 @@ def jobs(
     asked: argparse.Namespace, names: Sequence[str], seeds: range
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
     """Every run of a study: where it is stored, and how it is made."""
-    if asked.what == "methods":
+    if asked.what == "hold":
+        for seed, (hold, bounded) in product(seeds, HOLDS):
+            path = ("hold", str(hold), "bounded" if bounded else "free", str(seed))
+            yield path, partial(held, hold, bounded, seed, asked.steps or 300_000)
+    elif asked.what == "methods":
         for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
             out = asked.runs / f"{name}-{label.replace(', ', '-')}"
             given = {**COMMON, **options}

@@ -350,6 +350,22 @@ def maze_choices() -> str:
     return markdown(["changed", "`maze:a`", "`maze:tree`", "`maze:large`"], rows)
 
 
+def maze_hold() -> str:
+    """Decisions of other lengths, with bounded targets and without."""
+    rows = []
+    for hold, kinds in sorted(stored("mazes")["hold"].items(), key=lambda item: int(item[0])):
+        cells: list[object] = []
+        for kind in ("bounded", "free"):
+            runs = list(kinds.get(kind, {}).values())
+            cells += [
+                ", ".join(f"{run[key]:g}" for run in runs) or "-"
+                for key in ("visited", "last", "largest")
+            ]
+        rows.append([hold, *cells])
+    head = ["held for", *("visited", "last", "largest Q") * 2]
+    return markdown(head, rows)
+
+
 def spread_scale() -> str:
     """Large worlds."""
     rows = []
@@ -866,7 +882,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
-        *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices),
+        *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
         *(payoff_goals, payoff_chains, payoff_tasks),
