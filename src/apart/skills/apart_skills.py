@@ -41,6 +41,9 @@ class Skills:
         if "q" in a:
             return a["q"][state]
         x = ((np.float32(x).reshape(1, *c["image"]) - a["offset"]) * a["scale"]).clip(*c["range"])
+        d = (x.ravel() - a["centres"]) / a["width"] if "centres" in a else None
+        x = x if d is None else np.exp(-np.square(d).sum(1) / 2)
+        x = np.cos(x.ravel() @ a["direction"] + a["phase"]) if "phase" in a else x
         for i in range(c["hidden"]):
             w, b = a[f"hidden.{i}.weight"], a[f"hidden.{i}.bias"]
             x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)

@@ -6,6 +6,7 @@ out as model hubs expect it: README.md, config.json, model.safetensors, skills.p
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -81,11 +82,21 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
             found["cells"] = world.cells
         if seen.images:
             found["images"] = observations.sight_of(world, config.observation).images(None)
-    elif not seen.as_given:
-        raise UserError(f"export: skills that see --observation {config.observation} stay here")
+    elif seen.features is not None:
+        found |= seen.features(world)
+        first = next(name for name in found if name.endswith(".weight") or name == _LAST)
+        found[first] = found[first] * found.pop("amplitude")  # of the features it reads
     if "q" not in found:
-        found |= _scaled(world, observations.sight_of(world, config.observation).image)
+        found |= _scaled(world, _image(known))
     return {name: np.asarray(array, order="C") for name, array in found.items()}
+
+
+def _image(known: LearntRun) -> Image:
+    """The shape of an observation before features are computed from it."""
+    world, seen = known.world, known.config.observation
+    if not isinstance(world, TableWorld) and OBSERVATIONS[observations.parse(seen)[0]].features:
+        return (1, 1, math.prod(world.obs.shape))
+    return observations.sight_of(world, seen).image
 
 
 def _scaling(world: World) -> Scaling:
@@ -118,7 +129,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
         "hold": config.hold,
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
-        "image": list(observations.sight_of(world, config.observation).image),
+        "image": list(_image(known)),
         "range": [-_scaling(world).far, _scaling(world).far],
         "world": world.name,
         "map": list(world.places.backdrop),
@@ -130,6 +141,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
     }
 
 
+_LAST: Final = "last"  # the layer that there always is
 _FOUND: Final = ("n_effective", "n_available", "n_random_walk")
 
 

@@ -38,6 +38,8 @@ class Observation:
         images: whether neighbouring pixels mean something, so that convolutions do.
         sized: whether ``NAME:4`` (pixels per cell) is a form of it.
         as_given: whether networks see the arrays that the world itself gives.
+        features: world -> the arrays from which features of a vector are computed, for those who
+            compute them elsewhere (`skills.export`).
     """
 
     summary: str
@@ -46,6 +48,7 @@ class Observation:
     images: bool = False
     sized: bool = False
     as_given: bool = False
+    features: Callable[[Any], Mapping[str, Any]] | None = None
 
 
 def _is_table(world: World) -> bool:
@@ -117,8 +120,7 @@ def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
     A network of (x, y) itself has to build corners out of planes; from bumps it adds places up. The
     width is the distance of the centres, and the sum of squares of the features is about 1.
     """
-    centres = np.linspace(-1.0, 1.0, _CENTRES, dtype=np.float32)
-    gap = centres[1] - centres[0]
+    centres, gap = _centres()
 
     def images(obs: Obs | None) -> Array:
         assert obs is not None  # nobody can list all of them
@@ -129,8 +131,39 @@ def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
     return Sight(None, (1, 1, _CENTRES**2), images, _product(images))
 
 
+def _centres() -> tuple[Any, float]:
+    """Along one direction, and their distance."""
+    centres = np.linspace(-1.0, 1.0, _CENTRES, dtype=np.float32)
+    return centres, float(centres[1] - centres[0])
+
+
+def _rbf_arrays(world: JaxWorld | HostWorld) -> dict[str, Any]:
+    """Amplitude * exp(-|(x - centre) / width|^2 / 2) for each centre."""
+    centres, gap = _centres()
+    both = np.stack(np.meshgrid(centres, centres, indexing="ij"), -1).reshape(-1, 2)
+    return {"centres": both, "width": np.array([gap], np.float32), "amplitude": _amplitude(math.pi)}
+
+
+def _amplitude(square: float) -> Any:
+    return np.array([1.0 / math.sqrt(square)], np.float32)
+
+
 _WAVES: Final = 128
 _WAVELENGTH: Final = 0.2  # of two numbers; grows with distances, as the root of how many there are
+
+
+def _waves(n_numbers: int) -> tuple[Any, Any]:
+    """[numbers, waves] directions and [waves] phases, the same for all vectors of so many."""
+    length = _WAVELENGTH * math.sqrt(n_numbers / 2)
+    drawn = np.random.default_rng(0)
+    direction = drawn.normal(size=(n_numbers, _WAVES)).astype(np.float32) / np.float32(length)
+    return direction, drawn.uniform(0.0, 2.0 * math.pi, _WAVES).astype(np.float32)
+
+
+def _fourier_arrays(world: JaxWorld | HostWorld) -> dict[str, Any]:
+    """Amplitude * cos(x direction + phase)."""
+    direction, phase = _waves(math.prod(world.obs.shape))
+    return {"direction": direction, "phase": phase, "amplitude": _amplitude(_WAVES / 2)}
 
 
 def _fourier(world: JaxWorld | HostWorld, _: int) -> Sight:
@@ -139,11 +172,7 @@ def _fourier(world: JaxWorld | HostWorld, _: int) -> Sight:
     The product of two such vectors is about exp(-d^2 / 2 l^2), with d their distance; l is short
     enough to tell neighbouring places apart. The sum of squares of the features is about 1.
     """
-    vectors, n_numbers = _arrays(world, 1).images, math.prod(world.obs.shape)
-    length = _WAVELENGTH * math.sqrt(n_numbers / 2)
-    drawn = np.random.default_rng(0)
-    direction = drawn.normal(size=(n_numbers, _WAVES)).astype(np.float32) / length
-    phase = drawn.uniform(0.0, 2.0 * math.pi, _WAVES).astype(np.float32)
+    vectors, (direction, phase) = _arrays(world, 1).images, _waves(math.prod(world.obs.shape))
 
     def images(obs: Obs | None) -> Array:
         seen = vectors(obs)
@@ -210,12 +239,14 @@ OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
             _rbf,
             _is_position,
             images=True,
+            features=_rbf_arrays,
         ),
         "fourier": Observation(
             f"{_WAVES} cosines along random directions, where observations are vectors",
             _fourier,
             _is_vector,
             images=True,
+            features=_fourier_arrays,
         ),
         "pixels": Observation(
             "an image: agent red, floor green, walls blue; pixels:4 has 4 x 4 a cell",
