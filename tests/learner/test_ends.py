@@ -12,9 +12,9 @@ from apart.learner import ends
 from apart.learner.ends import Ends, Graph
 from apart.worlds import grid, spread
 
-LOOKED = jax.jit(ends.looked)
+LOOKED = jax.jit(ends.looked, static_argnums=(2, 3))
 MOVED = jax.jit(ends.moved)
-LOOK = jax.jit(ends.look)
+LOOK = jax.jit(ends.look, static_argnums=(3, 4))
 
 
 def edges(rng, n_states, n_edges, undone):
@@ -35,7 +35,7 @@ def finished(world, n_skills):
     """The ends after as many looks as change anything."""
     now, graph = ends.init(world.n_states, n_skills, world.start), graph_of(world)
     for _ in range(100):
-        now = LOOKED(now, graph)
+        now = LOOKED(now, graph, world.start, 10**6)
         if int(now.n_trials) >= 4:
             return now
     raise AssertionError("never settled")
@@ -49,10 +49,14 @@ def test_every_look_is_what_loops_over_seen_steps_find(n_skills, undone):
         rng = np.random.default_rng(seed)
         pairs, start = edges(rng, n_states, n_edges, undone), int(rng.integers(n_states))
         seen = np.zeros(n_edges, bool)
-        fast, slow = ends.init(n_states, n_skills, start), Places(n_states, n_skills, start)
+        horizon = int(rng.integers(1, 5))
+        fast, slow = (
+            ends.init(n_states, n_skills, start),
+            Places(n_states, n_skills, start, horizon),
+        )
         for _ in range(8):
             seen[rng.integers(0, n_edges, 6 if not seen.all() else 0)] = True
-            fast = LOOKED(fast, Graph(*map(jnp.asarray, (*pairs.T, seen))))
+            fast = LOOKED(fast, Graph(*map(jnp.asarray, (*pairs.T, seen))), start, horizon)
             slow.look({tuple(map(int, pair)) for pair in pairs[seen]}, int(seen.sum()))
             expected = (slow.place, slow.owner, slow.steps, slow.width, slow.n_seen)
             for name, value in zip(
@@ -60,6 +64,7 @@ def test_every_look_is_what_loops_over_seen_steps_find(n_skills, undone):
             ):
                 np.testing.assert_array_equal(getattr(fast, name), value, err_msg=name)
             assert int(fast.n_trials) == slow.trials
+            np.testing.assert_array_equal(fast.edge, slow.edge)
 
 
 def test_a_step_never_makes_the_covering_radius_larger():
@@ -81,7 +86,10 @@ def test_what_was_not_seen_has_no_part_in_it():
     pairs, seen = edges(rng, 12, 30, undone=True), np.arange(30) % 3 > 0
     others = np.where(seen[:, None], pairs, rng.integers(0, 12, pairs.shape)).astype(np.int32)
     first = ends.init(12, 5, int(pairs[1, 0]))
-    found = [LOOKED(first, Graph(*map(jnp.asarray, (*p.T, seen)))) for p in (pairs, others)]
+    found = [
+        LOOKED(first, Graph(*map(jnp.asarray, (*p.T, seen))), int(pairs[1, 0]), 3)
+        for p in (pairs, others)
+    ]
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -117,12 +125,12 @@ def test_with_as_many_skills_as_states_every_state_is_one_place():
 def test_a_look_is_made_where_one_is_due_and_something_may_change():
     world = grid.parse("S...", "line")
     graph, first = graph_of(world), ends.init(4, 2, 0)
-    assert LOOK(first, graph, jnp.int32(ends.EVERY + 1)).width == 0
-    now = LOOK(first, graph, jnp.int32(ends.EVERY))
+    assert LOOK(first, graph, jnp.int32(ends.EVERY + 1), 0, 9).width == 0
+    now = LOOK(first, graph, jnp.int32(ends.EVERY), 0, 9)
     assert int(now.width) == 1
     for _ in range(30):
-        now = LOOK(now, graph, jnp.int32(ends.EVERY))
+        now = LOOK(now, graph, jnp.int32(ends.EVERY), 0, 9)
     done = now._replace(width=jnp.int32(77))
-    assert int(LOOK(done, graph, jnp.int32(ends.EVERY)).width) == 77
+    assert int(LOOK(done, graph, jnp.int32(ends.EVERY), 0, 9).width) == 77
     more = done._replace(n_seen=done.n_seen - 1)
-    assert int(LOOK(more, graph, jnp.int32(ends.EVERY)).width) == 1
+    assert int(LOOK(more, graph, jnp.int32(ends.EVERY), 0, 9).width) == 1

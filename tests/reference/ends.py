@@ -22,8 +22,9 @@ def walk(first, steps_of, among=None):
 class Places:
     """The places of K skills among S states; ``seen`` is a set of (state, next state)."""
 
-    def __init__(self, n_states, n_skills, start):
-        self.n, self.k = n_states, n_skills
+    def __init__(self, n_states, n_skills, start, horizon=10**6):
+        self.n, self.k, self.start, self.horizon = n_states, n_skills, start, horizon
+        self.edge = [False] * n_states
         self.place = self.trial = [start] * n_skills
         self.owner = [0] * n_states
         self.steps = [0 if s == start else n_states for s in range(n_states)]
@@ -43,6 +44,8 @@ class Places:
             self.ahead.setdefault(s, set()).add(t)
             self.back.setdefault(t, set()).add(s)
         known = sorted({s for pair in seen for s in pair})
+        ways = walk(self.start, self.ahead)
+        self.edge = [s in known and ways.get(s, self.n) >= self.horizon for s in range(self.n)]
         own = n_seen != self.n_seen or not self.settled
         before = self.place if own else self.trial
         place = self.moved(list(before), known)

@@ -12,6 +12,9 @@ A step (`moved`) never makes the covering radius larger:
   farthest one.
 Where no step makes it better any more, some other beginnings are tried; a better end is taken.
 
+Episodes that come to a state with their last step never act there: nothing is known of what
+follows, however often they come. Such states are the edge; what follows counts there as staying.
+
 Distances are breadth-first searches from many places at once: arrays of [S], not [S, S] or [K, S].
 """
 
@@ -41,6 +44,7 @@ class Ends(NamedTuple):
     settled: Array  # [] bool: no step made it better then
     trial: Array  # [K] int32 places of another beginning
     n_trials: Array  # [] int32 beginnings tried since anything new was seen
+    edge: Array  # [S] bool: episodes come there with their last step, and never act there
 
 
 class Graph(NamedTuple):
@@ -63,6 +67,7 @@ def init(n_states: int, n_skills: int, start: int) -> Ends:
         settled=jnp.bool_(True),
         trial=place,
         n_trials=jnp.int32(0),
+        edge=jnp.zeros(n_states, bool),
     )
 
 
@@ -77,18 +82,35 @@ def read(ends: Ends, states: Array | None) -> Array:
     return jnp.where(owner[:, None] == skills, near[:, None], 0.0)
 
 
-def look(ends: Ends, graph: Graph, rounds: Array) -> Ends:
-    """``ends`` after a look at what is known, if one is due in this round and could change it."""
+def look(ends: Ends, graph: Graph, rounds: Array, start: int, horizon: int) -> Ends:
+    """``ends`` after a look at what is known, if one is due in this round and could change it.
+
+    Args:
+        ends: as they were.
+        graph: all transitions.
+        rounds: made so far.
+        start: the state in which episodes start.
+        horizon: decisions of an episode.
+    """
     new = graph.seen.sum(dtype=jnp.int32) != ends.n_seen
     open_ = new | ~ends.settled | (ends.n_trials < _TRIALS)
     due = (rounds % EVERY == 0) & open_
-    found: Ends = jax.lax.cond(due, lambda now: looked(now, graph), lambda now: now, ends)
+    found: Ends = jax.lax.cond(
+        due, lambda now: looked(now, graph, start, horizon), lambda now: now, ends
+    )
     return found
 
 
-def looked(ends: Ends, graph: Graph) -> Ends:
+def looked(ends: Ends, graph: Graph, start: int, horizon: int) -> Ends:
     """A step of the places; of another beginning where they are settled."""
     n_seen = graph.seen.sum(dtype=jnp.int32)
+    n_states = ends.owner.shape[0]
+    first = jnp.full(n_states, n_states, jnp.int32).at[start].set(0)
+    away = jax.lax.cond(
+        n_seen != ends.n_seen,
+        lambda: _spread(first, graph, graph.seen, 1),
+        lambda: jnp.where(ends.edge, horizon, 0),  # nothing new
+    )
     own = (n_seen != ends.n_seen) | ~ends.settled
     known = _known(graph, ends.owner.shape[0])
     before = jnp.where(own, ends.place, ends.trial)
@@ -108,6 +130,7 @@ def looked(ends: Ends, graph: Graph) -> Ends:
         settled=settled | ~own,
         trial=jnp.where(own | settled, _beginning(known, n_trials), place),
         n_trials=n_trials,
+        edge=known & (away >= horizon),
     )
 
 

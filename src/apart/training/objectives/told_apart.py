@@ -29,6 +29,8 @@ class Keeper(NamedTuple):
     read: Callable[[Kept, Obs | None], Array]  # [n, ...] numbers of observations; None: all states
     meet: Callable[[Kept, Met, Hyper], Kept] = lambda kept, met, hyper: kept
     fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
+    worth: Callable[[Kept, Obs | None, Hyper], Array] | None = None
+    # [n] how many times a reward counts in a state; None: once
 
 
 def build(given: Given) -> Objective:
@@ -43,7 +45,10 @@ def build(given: Given) -> Objective:
         return jax.vmap(p.reward.rewards, (0, None))(rows, sharpness(hyper))
 
     def of_states(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
-        return of_rows(keeper.read(kept, obs), hyper)
+        reward = of_rows(keeper.read(kept, obs), hyper)
+        if keeper.worth is None:
+            return reward
+        return keeper.worth(kept, obs, hyper)[:, None] * reward
 
     def own(kept: Kept, obs: Obs, skill: Array, hyper: Hyper) -> Array:
         reward: Array
@@ -54,7 +59,7 @@ def build(given: Given) -> Objective:
             reward = jax.vmap(p.reward.of_skill, (None, 0, 0))(rows, row, skill)
         else:
             reward = of_rows(rows, hyper)[row, skill]
-        return reward
+        return reward if keeper.worth is None else keeper.worth(kept, obs, hyper) * reward
 
     def scores(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
         rows = keeper.read(kept, obs)
@@ -153,10 +158,20 @@ def _places(given: Given) -> Keeper:
 
     def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
         assert met.graph is not None
-        return ends.look(kept, met.graph(), met.rounds)
+        return ends.look(kept, met.graph(), met.rounds, start, given.p.config.decisions)
+
+    def worth(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
+        """As many times as a state at the edge would pay if the episode stayed there for ever."""
+        edge = kept.edge if obs is None else kept.edge[obs]
+        return jnp.where(edge, 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-3), 1.0)
 
     n_skills, start = given.p.config.skills, known.start
-    return Keeper(lambda key, hyper: ends.init(n_states, n_skills, start), ends.read, meet)
+    return Keeper(
+        init=lambda key, hyper: ends.init(n_states, n_skills, start),
+        read=ends.read,
+        meet=meet,
+        worth=worth,
+    )
 
 
 def _points(given: Given) -> Keeper:
