@@ -6,6 +6,7 @@ The first environment of a process is well behaved: it is the one that is looked
 from __future__ import annotations
 
 import itertools
+import os
 import signal
 import time
 
@@ -84,6 +85,7 @@ class Walk(gymnasium.Env):
             time.sleep(1000)
         if self.trouble == "prints":
             print('{"env_steps": "nonsense"}')
+            os.write(1, b"nonsense as C writes it\n")
 
     def _seen(self):
         late = self.steps > self.when and not self.first and not HEALED

@@ -306,13 +306,14 @@ def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_pa
     assert broken.metrics[-1]["mean_reward"] == whole.metrics[-1]["mean_reward"]
 
 
-def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capsys):
+def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
     folder = tmp_path / "run"
     hostile.healed(False)
     options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
     options += ["--network", "mlp:8", "--batch", "16", "--out", str(folder), "--progress", "json"]
     assert main(["train", f"{WALK}:trouble=prints,when=0", *options]) == 0
-    out = capsys.readouterr().out
+    out, err = capfd.readouterr()
+    assert "as C writes it" in err
     assert "nonsense" not in out
     assert all(json.loads(line)["total_steps"] == 60 for line in out.splitlines())
 

@@ -103,8 +103,10 @@ def _frames_picture(run: run_folder.Run) -> Path:
     try:
         shown = film(run, [skill for skill, _ in order], times)
     except UserError as error:
-        why = f"{run.world.name} has no map to draw its skills on" * (not has_map(run))
-        raise NoPicture(f"{run.path}: {why}{': ' * bool(why)}{error}") from None
+        name, why = run.world.name, str(error)
+        why = why.removeprefix(f"{name}: ")
+        lacks = "has no map to draw its skills on: " * (not has_map(run))
+        raise NoPicture(f"{run.path}: {name} {lacks}{why}") from None
     noun = run.world.places.noun if run.world.places.counted else None
     tiles = [sheets.Tile("all start here", [shown.start])]
     for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):

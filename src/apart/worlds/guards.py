@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import random
@@ -43,6 +44,24 @@ def in_a_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
+def _aside() -> Iterator[None]:
+    """What is written past Python to standard output (C does) goes to standard error."""
+    try:
+        ours = os.dup(1)
+    except OSError:  # it is closed
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.dup2(2, 1)
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what C has not written yet
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+@contextlib.contextmanager
 def undisturbed(seed: int | None = None) -> Iterator[None]:
     """What environments print, warn of and draw from the process's generators is not ours.
 
@@ -53,7 +72,7 @@ def undisturbed(seed: int | None = None) -> Iterator[None]:
         if seed is not None:
             np.random.seed(seed)  # noqa: NPY002
             random.seed(seed)
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with _aside(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
