@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import twins
 from gymnasium.spaces import Box, Discrete
+from gymnasium.utils import EzPickle
 from gymnasium.wrappers import TimeLimit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -300,6 +301,14 @@ class Still(Ring):
         return 0, 0.0, False, False, {}
 
 
+class Anew(EzPickle, Ring):
+    """As environments whose state is in C: a copy knows the arguments, not the state."""
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        Ring.__init__(self)
+
+
 class AnyStart(Ring):
     def reset(self, *, seed=None, options=None):
         self.at = int(np.random.default_rng().integers(10**9))
@@ -321,6 +330,7 @@ class AnyStart(Ring):
         (Endless, r"Endless: more than 50 states, the farthest \d+ steps.*max_states=500\)"),
         (Continuous, "Continuous: its actions are Box.*needs Discrete"),
         (Still, "Still: one state only"),
+        (Anew, "Anew: cannot be copied: a copy of it begins anew"),
         (AnyStart, r"AnyStart: reset\(seed=0\) does not give the same start twice"),
     ],
 )
