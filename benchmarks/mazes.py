@@ -40,8 +40,9 @@ import apart
 from apart.learner import groups
 from apart.objective.rewards import REWARDS
 from apart.settings import resolve
+from apart.training import sampled
 from apart.training.learner import evaluated
-from apart.training.program import learner_of, program
+from apart.training.program import compiled, learner_of, program
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
@@ -51,6 +52,11 @@ WALKED = ("bottleneck", "u")
 SIDE_BY_SIDE = 500
 COMMON: dict[str, Any] = {"skills": 100, "hold": 5, "network": "mlp:128,128"}
 LEARNING: dict[str, Any] = {"batch": 256, "updates_per_episode": 4}  # one in 50 steps
+LAYERS = (
+    ("all actions", False, 0),
+    ("grouped by action", True, 0),
+    ("grouped by action, maximum by slices", True, sampled.MOST_SLICES),
+)
 METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "apart_logits": ("apart_logits", LEARNING),
     "apart_logits, rbf": ("apart_logits", {**LEARNING, "observation": "rbf"}),
@@ -135,19 +141,21 @@ def trained(
 def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     """Environment steps per second of processor time while learning, by turns; the best of each.
 
-    With and without grouping samples by action (`apart.learner.groups`): one thread, K = 100.
+    With and without grouping samples by action (`apart.learner.groups`), and with the maximum over
+    actions taken at once or by slices: one thread, K = 100.
     """
     cases = []
-    pays = groups.pays
+    pays, slices = groups.pays, sampled.MOST_SLICES
     for updates in (2, 4):
-        for grouped in (False, True):
+        for layer, grouped, most in LAYERS:
             groups.pays = pays if grouped else lambda *_: False
+            sampled.MOST_SLICES = most
             options = {**COMMON, **LEARNING, "updates_per_episode": updates}
             config, world = resolve("maze:bottleneck", "apart_logits", options)
-            run, hyper = program(world, config), hyper_of(config)
+            run, hyper = compiled(world, config, learner_of(world, config)), hyper_of(config)
             state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(2))
-            cases.append([updates, grouped, run, hyper, state, math.inf])
-    groups.pays = pays
+            cases.append([updates, layer, run, hyper, state, math.inf])
+    groups.pays, sampled.MOST_SLICES = pays, slices
     for _ in range(turns):
         for case in cases:
             *_, run, hyper, state, best = case
@@ -158,11 +166,11 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     return [
         {
             "steps_per_update": horizon // updates,
-            "grouped": grouped,
+            "layer": layer,
             "ms_per_episode": round(1e3 * best, 2),
             "steps_per_cpu_second": round(horizon / best),
         }
-        for updates, grouped, *_, best in cases
+        for updates, layer, *_, best in cases
     ]
 
 

@@ -232,23 +232,24 @@ def worlds_tables() -> str:
     """Gymnasium worlds as tables."""
     rows = []
     for name, world in stored("worlds-tables").items():
-        found = [run["found"] for run in world["runs"].values()]
-        steps = {thousands(run["env_steps"]) for run in world["runs"].values()}
-        kind = "several successors" if world["successors"] > 1 else ""
-        rows.append(
-            [
-                f"`{name}`",
-                world["states"],
-                f"{world['search_seconds']:.1f}",
-                world["horizon"],
-                ", ".join(f"{n:.4g}" for n in found),
-                world["available"],
-                world["random_walk"],
-                " ".join(steps),
-                kind,
-            ]
-        )
-    head = ["`table:gym:...`", "states", "search, s", "T", "skills found, 4 seeds", "of"]
+        for runs in (world["runs"], *world.get("longer", {}).values()):
+            found = [run["found"] for run in runs.values()]
+            steps = {thousands(run["env_steps"]) for run in runs.values()}
+            kind = "several successors" if world["successors"] > 1 else ""
+            rows.append(
+                [
+                    f"`{name}`",
+                    world["states"],
+                    f"{world['search_seconds']:.1f}",
+                    world["horizon"],
+                    ", ".join(f"{n:.4g}" for n in found),
+                    world["available"],
+                    world["random_walk"],
+                    " ".join(steps),
+                    kind,
+                ]
+            )
+    head = ["`table:gym:...`", "states", "search, s", "T", "skills found, by seed", "of"]
     return markdown([*head, "random walk", "steps", ""], rows)
 
 
@@ -413,7 +414,7 @@ def maze_speed() -> str:
     rows = [
         [
             f"one in {row['steps_per_update']} steps",
-            "grouped by action" if row["grouped"] else "all actions",
+            row["layer"],
             f"{row['ms_per_episode']:.1f}",
             f"{row['steps_per_cpu_second']:,}",
         ]

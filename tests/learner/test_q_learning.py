@@ -17,6 +17,16 @@ def test_td_loss_by_hand():
     assert q_learning.td_loss(q_t, 1, 0.5, 0.0, q_tp1) == pytest.approx(0.04)
 
 
+@pytest.mark.parametrize("shape", [(5, 9, 4), (5, 3, 2, 4)])
+def test_the_best_action_by_slices_is_the_same(shape):
+    q = jax.random.normal(jax.random.key(0), shape)
+    at_once = q_learning.best(q)
+    assert at_once.shape == (5, 4)
+    assert (q_learning.best(q, by_slices=True) == at_once).all()
+    by_hand = np.asarray(q).max(-2)
+    np.testing.assert_allclose(at_once, by_hand if len(shape) == 3 else by_hand.mean(1), rtol=1e-6)
+
+
 def test_a_plain_step_by_hand():
     # targets of one cell: 1 + 0.5 * 2 and 3 + 0; their mean is 2.5; half way from 0.5 is 1.5
     q = jnp.array([[[0.5], [7.0]]])

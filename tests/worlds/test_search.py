@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import twins
 from gymnasium.spaces import Box, Discrete
+from gymnasium.utils import EzPickle
 from gymnasium.wrappers import TimeLimit
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -300,6 +301,14 @@ class Still(Ring):
         return 0, 0.0, False, False, {}
 
 
+class Anew(EzPickle, Ring):
+    """As environments whose state is in C: a copy knows the arguments, not the state."""
+
+    def __init__(self):
+        EzPickle.__init__(self)
+        Ring.__init__(self)
+
+
 class AnyStart(Ring):
     def reset(self, *, seed=None, options=None):
         self.at = int(np.random.default_rng().integers(10**9))
@@ -321,6 +330,7 @@ class AnyStart(Ring):
         (Endless, r"Endless: more than 50 states, the farthest \d+ steps.*max_states=500\)"),
         (Continuous, "Continuous: its actions are Box.*needs Discrete"),
         (Still, "Still: one state only"),
+        (Anew, "Anew: cannot be copied: a copy of it begins anew"),
         (AnyStart, r"AnyStart: reset\(seed=0\) does not give the same start twice"),
     ],
 )
@@ -596,7 +606,7 @@ def test_a_world_without_cells_is_trained_and_not_drawn(tmp_path, capsys):
     run = apart.train(table_of(Ring()), method="apart_plus", out=tmp_path / "run", **OPTIONS)
     assert {type(skill.last_state) for skill in run.skills} == {int}
     assert main(["draw", str(run.path)]) == 0
-    assert "no picture: Ring has no map to draw skills on" in capsys.readouterr().out
+    assert "Ring has no map to draw its skills on: it renders nothing" in capsys.readouterr().out
     with pytest.raises(UserError, match="Ring has no map"):
         apart.draw(run)
 

@@ -133,8 +133,10 @@ def _as_table(world: HostWorld) -> tuple[bool, str]:
     from apart.worlds import search
 
     spec = world.about.spec
-    if spec.get("kind") != hosts.KIND or "wrap" in spec:
+    if spec.get("kind") != hosts.KIND:
         return False, "not tried"
+    if "wrap" in spec:
+        return False, "not tried with wrap=, which a table does not take; check it without"
     try:
         env = hosts.single(spec)
         try:

@@ -15,7 +15,6 @@ from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
-from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
@@ -130,9 +129,9 @@ def _covering(run: Run) -> list[str]:
     ]
 
 
-def tell(trained: Run | RunSet, draw: bool) -> None:
+def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
     """What was found, as text and as a picture."""
-    from apart.report.figures import LEGEND, has_map, has_plane, skills_picture, terminal_map
+    from apart.report.figures import LEGEND, NoPicture, has_map, skills_picture, terminal_map
 
     runs = trained.runs if isinstance(trained, RunSet) else [trained]
     for run in runs:
@@ -146,7 +145,7 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
             f"seed {s['seed']}: {what} after {s['env_steps']:,} steps{full} "
             f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
         )
-    if "evidence" in runs[0].summary and not isinstance(runs[0].world, TableWorld):
+    if "evidence" in runs[0].summary:  # runs of earlier versions lack it
         print(f"skills counted: {runs[0].summary['evidence']}")
     if runs[0].n_available is not None:
         walk = runs[0].summary["n_random_walk"]
@@ -165,8 +164,10 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
     if draw:
         for run in runs:
-            if has_map(run) or has_plane(run):
-                print(f"every skill drawn: {skills_picture(run)}")
-            else:
-                print(f"no picture: {run.world.name} has no map to draw skills on")
+            try:
+                print(f"every skill drawn: {skills_picture(run, frames)}")
+            except NoPicture as error:
+                if frames:
+                    raise
+                print(f"no picture: {error}")
     print(f"run folder: {trained.path}")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from types import MappingProxyType
 from typing import Final
 
@@ -81,12 +82,16 @@ def shape(n_actions: int, n_skills: int, heads: int) -> tuple[int, ...]:
     return (n_actions, n_skills) if heads == 1 else (heads, n_actions, n_skills)
 
 
-def best(q: Array) -> Array:
+def best(q: Array, by_slices: bool = False) -> Array:
     """[n, K] the value of the best action: q [n, A, K], of heads [n, M, A, K] the mean of theirs.
 
-    Every head has its own best number: their mean is the best of all A^M combinations.
+    Every head has its own best number: their mean is the best of all A^M combinations. With
+    ``by_slices`` the same is computed action by action.
     """
-    most = q.max(axis=-2)
+    if by_slices:
+        most = reduce(jnp.maximum, (q[..., a, :] for a in range(q.shape[-2])))
+    else:
+        most = q.max(axis=-2)
     return most if q.ndim == 3 else most.mean(axis=1)
 
 

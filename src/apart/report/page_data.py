@@ -94,6 +94,7 @@ class _Places:
             paths = (place for skill in run.skills for place in skill.trajectory)
             ends = (place for moment in self._moments() for place in moment)
             places = sorted({*paths, *ends, *(s.last_state for s in run.skills)}, key=_order)
+        self.counted = self.world is None or self.world.places.counted
         self.places = places
         self.number = {place: i for i, place in enumerate(places)}
 
@@ -213,7 +214,8 @@ def _run(run: Run, places: _Places) -> Json:
         "seed": int(s["seed"]),
         "skills": len(run.skills),
         "horizon": int(run.config["horizon"]),
-        "found": run.n_effective,
+        "found": run.n_effective if places.counted else None,
+        "evidence": s.get("evidence"),  # 0.2 and before did not say
         "available": run.n_available,
         "walk": s["n_random_walk"],
         "summary": {
@@ -231,7 +233,7 @@ def _run(run: Run, places: _Places) -> Json:
         "policy_note": "",
         "history": places.history(),
         "radius": _radius(run, places),
-        "metrics": _metrics(run),
+        "metrics": _metrics(run, places.counted),
         "accuracy": [
             {"steps": detail["env_steps"], "values": detail["accuracy_per_step"]}
             for detail in run.details
@@ -242,11 +244,15 @@ def _run(run: Run, places: _Places) -> Json:
     }
 
 
-def _metrics(run: Run) -> dict[str, list[float | None]]:
-    """The columns of the metrics that are not empty, thinned."""
+def _metrics(run: Run, counted: bool) -> dict[str, list[float | None]]:
+    """The columns of the metrics that are not empty, thinned; counts only where there are any."""
     rows = _thinned(run.metrics, _MOST_POINTS)
     columns = {name: [_short(row[name]) for row in rows] for name in (rows[0] if rows else ())}
-    return {n: column for n, column in columns.items() if any(v is not None for v in column)}
+    return {
+        name: column
+        for name, column in columns.items()
+        if any(v is not None for v in column) and (counted or name not in _COUNTED)
+    }
 
 
 def _radius(run: Run, places: _Places) -> dict[str, list[int]] | None:

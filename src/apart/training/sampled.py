@@ -17,6 +17,8 @@ from apart.training.objectives.contract import Given, Objective, rewards_of
 from apart.training.pieces import Pieces, draw
 from apart.training.state import Hyper, Learnt
 
+MOST_SLICES = 32  # actions: behind a network their maximum is faster so (benchmarks/mazes.py)
+
 
 def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
     """A learner that sees the samples of its batches, nothing else.
@@ -29,6 +31,7 @@ def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
     objective = objectives.build(Given(p, counted))
     # In tables the bits of earlier versions stay.
     grouped = counted is None and groups.pays(p.n_actions, p.config.batch)
+    grouped = grouped and p.q.read_own is not None
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds)
@@ -43,7 +46,9 @@ def _q_step(
 ) -> Fitted:
     batch, kept = drawn.batch, learnt.discriminator
     each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
-    value = q_learning.best(p.q.read(common.target_params(learnt), batch.next_obs)[0])  # [B, K]
+    following = p.q.read(common.target_params(learnt), batch.next_obs)[0]
+    by_slices = grouped and p.n_actions <= MOST_SLICES
+    value = q_learning.best(following, by_slices)  # [B, K]
     if p.rule.shares:
         reward = drawn.weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
         target = reward + hyper.discount * drawn.proceeds[:, None] * value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import io
 import os
 import random
@@ -13,7 +14,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -43,6 +44,24 @@ def in_a_line(error: BaseException) -> str:
 
 
 @contextlib.contextmanager
+def _aside() -> Iterator[None]:
+    """What is written past Python to standard output (C does) goes to standard error."""
+    try:
+        ours = os.dup(1)
+    except OSError:  # it is closed
+        yield
+        return
+    try:
+        with contextlib.suppress(OSError):
+            os.dup2(2, 1)
+        yield
+    finally:
+        ctypes.CDLL(None).fflush(None)  # what C has not written yet
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+@contextlib.contextmanager
 def undisturbed(seed: int | None = None) -> Iterator[None]:
     """What environments print, warn of and draw from the process's generators is not ours.
 
@@ -53,12 +72,30 @@ def undisturbed(seed: int | None = None) -> Iterator[None]:
         if seed is not None:
             np.random.seed(seed)  # noqa: NPY002
             random.seed(seed)
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
+        with _aside(), contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:
         np.random.set_state(numpys)  # noqa: NPY002
         random.setstate(pythons)
+
+
+_OFFSCREEN: Final = {"MUJOCO_GL": "egl", "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+
+
+@contextlib.contextmanager
+def offscreen() -> Iterator[None]:
+    """Where there is no display, what draws is told to do without; unless the user says how."""
+    if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")):
+        yield
+        return
+    ours = {name: value for name, value in _OFFSCREEN.items() if name not in os.environ}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name in ours:
+            os.environ.pop(name, None)
 
 
 class _Late(BaseException):

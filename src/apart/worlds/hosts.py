@@ -34,7 +34,6 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "timeout": Option(float, 0.1, 1e6),
 }
 _BINS: Final = 3
-NOWHERE: Final = "none"  # places=none
 
 
 def load(text: str, slip: float = 0.0) -> HostWorld:
@@ -132,7 +131,7 @@ def _found(
     if where is None:
         with guards.saying(name, "looking for places"):
             where = places.found(id_, env, reset)
-    elif where == NOWHERE:
+    elif where == places.NOWHERE:
         where = None
     else:
         places.locator(where)
@@ -195,7 +194,13 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         make=lambda n: _vector(spec, name, acts, obs, n),
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
+        filmed=lambda n: _vector(_rendering(spec), name, acts, obs, n),
     )
+
+
+def _rendering(spec: Spec) -> Spec:
+    """The same environments, which give pictures when they are asked to render."""
+    return {**spec, "arguments": {**spec["arguments"], "render_mode": "rgb_array"}}
 
 
 def only_here(spec: Spec) -> bool:

@@ -105,6 +105,14 @@ def table_of(
     return tables.build(name, moved, chance, 0, drawn, horizon)
 
 
+def _begins_anew(bare: Any) -> bool:
+    """Whether copies are made from the arguments alone: what the environment did is not in them."""
+    from gymnasium.utils import EzPickle
+
+    restored = getattr(type(bare), "__setstate__", None)
+    return isinstance(bare, EzPickle) and restored is EzPickle.__setstate__
+
+
 def _searched(
     env: Any, name: str, actions: Sequence[int], locate: Locate, limits: _Limits
 ) -> _Table:
@@ -117,6 +125,8 @@ def _searched(
         except _Differs as differs:
             raise UserError(f"{name}: does not follow its own table P ({differs})") from None
         return found
+    if _begins_anew(env.unwrapped):
+        raise UserError(f"{name}: cannot be copied: a copy of it begins anew (EzPickle)")
     with saying(name, "copy.deepcopy"):
         copied = snapshots.copier(env)
         first = copied(env)
