@@ -4,6 +4,7 @@
 
 Needs the extra `minigrid`. One skill for each state in reach, episodes of twice the way to the
 farthest state. Stored in results/worlds-tables.json as it goes; what is stored is not made again.
+Runs of another number of steps are kept beside the others, as "longer".
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from apart import worlds
 from apart.worlds import exact
 
 STORED = Path(__file__).parent.parent / "results" / "worlds-tables.json"
+STEPS = 200_000
 WORLDS = (
     "FrozenLake-v1:is_slippery=false",
     "FrozenLake-v1:is_slippery=false,stay=true",
@@ -57,10 +59,19 @@ def searched(name: str) -> tuple[worlds.World, dict[str, Any]]:
     }
 
 
+def runs_of(facts: dict[str, Any], steps: int) -> dict[str, Any]:
+    """Where the runs of so many steps are kept, by seed."""
+    if steps == STEPS:
+        runs: dict[str, Any] = facts.setdefault("runs", {})
+        return runs
+    longer: dict[str, Any] = facts.setdefault("longer", {}).setdefault(str(steps), {})
+    return longer
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--steps", type=int, default=200_000)
+    parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--only", default="", help="worlds whose name begins so")
     parser.add_argument("--runs", type=Path, default=Path("runs/tables"))
     asked = parser.parse_args()
@@ -71,11 +82,12 @@ def main() -> None:
         STORED.write_text(json.dumps(ordered, indent=1) + "\n")
 
     for name in [name for name in WORLDS if name.startswith(asked.only)]:
-        todo = [s for s in range(asked.seeds) if str(s) not in table.get(name, {}).get("runs", {})]
+        runs = runs_of(table.get(name, {}), asked.steps)
+        todo = [s for s in range(asked.seeds) if str(s) not in runs]
         if not todo:
             continue
         world, facts = searched(name)
-        table.setdefault(name, facts)
+        runs = runs_of(table.setdefault(name, facts), asked.steps)
         for seed in todo:
             run = apart.train(
                 world,
@@ -87,7 +99,7 @@ def main() -> None:
                 out=asked.runs / world.name / f"seed-{seed}",
                 overwrite=True,
             )
-            table[name]["runs"][str(seed)] = {
+            runs[str(seed)] = {
                 "found": run.n_effective,
                 "env_steps": run.summary["env_steps"],
                 "seconds": round(run.summary["wall_seconds"], 1),

@@ -12,16 +12,24 @@ import pytest
 import apart
 from apart import worlds
 from apart._errors import UserError
+from apart.cli import main
 from apart.training.collect import Drawn, by_steps, steps_of
+from apart.worlds.world import evidence
 
 OPTIONS = {"method": "diayn", "steps": 200, "horizon": 10, "skills": 3, "network": "mlp:8"}
 OPTIONS |= {"batch": 8, "buffer": 100, "evaluate_every": 100}
 INSTALLED = [
     *("xminigrid:MiniGrid-Empty-5x5", "xminigrid:MiniGrid-FourRooms:view=agent,seed=random"),
-    *("gymnax:CartPole-v1", "gymnax:MountainCar-v0", "gymnax:Acrobot-v1", "gymnax:Catch-bsuite"),
+    *("gymnax:CartPole-v1", "gymnax:Acrobot-v1", "gymnax:Catch-bsuite"),
     *("gymnax:FourRooms-misc:seed=random", "gymnax:Breakout-MinAtar"),
+    "gymnax:Catch-bsuite:places=tests.worlds.test_packages:paddle",
 ]
 pytestmark = pytest.mark.filterwarnings("ignore")  # of those packages
+
+
+def paddle(state, obs):
+    """Where the paddle of Catch is."""
+    return state.paddle_x
 
 
 def played(world, actions):
@@ -35,7 +43,8 @@ def played(world, actions):
 def test_it_trains_and_is_built_again(name, tmp_path):
     pytest.importorskip(name.partition(":")[0])
     run = apart.train(name, out=tmp_path / "run", **OPTIONS)
-    assert 1 <= run.n_effective <= 3
+    assert (run.n_effective >= 1) == run.world.places.counted == ("not" not in evidence(run.world))
+    assert run.n_effective <= 3
     again = apart.load(run.path)
     assert again.world.name == name
     assert [skill.trajectory for skill in again.skills] == [s.trajectory for s in run.skills]
@@ -88,24 +97,46 @@ def test_goals_end_an_episode_and_running_out_of_time_does_not():
     assert np.asarray(still.alive).all()
 
 
-def test_bins_of_classic_control_and_fingerprints_of_the_rest():
+def test_bins_of_classic_control():
     pytest.importorskip("gymnax")
-    from apart.worlds import gymnax
-
-    bins = gymnax._BINS["CartPole-v1"]
-    places = gymnax._places(bins)
+    world = worlds.load("gymnax:CartPole-v1")
+    start = world.reset(jax.random.key(0))
     for obs, cell in (
         ([-9.0, 0, -9, 0], [0, 0]),
         ([0.1, 0, 0.0, 0], [6, 3]),
         ([9, 0, 9, 0], [11, 5]),
     ):
-        place = int(gymnax._bin(bins, jnp.array(obs, jnp.float32)))
-        assert places.label(np.array([place])) == [cell]
-    assert places.n == 72
-    seen = np.random.default_rng(1).integers(0, 2, (500, 30)).astype(np.float32)
-    prints = jax.vmap(gymnax._fingerprint)(jnp.asarray(seen))
-    assert len(set(np.asarray(prints).tolist())) == len(np.unique(seen, axis=0))
-    assert np.asarray(prints).min() >= 0
+        place = world.place(start._replace(obs=jnp.array(obs, jnp.float32)))
+        assert world.places.label(np.array([place])) == [cell]
+    assert world.places.n == 72
+
+
+def test_elsewhere_nothing_is_made_up(capsys):
+    pytest.importorskip("gymnax")
+    for name in ("gymnax:Catch-bsuite", "gymnax:CartPole-v1:places=none"):
+        world = worlds.load(name)
+        assert not world.places.counted
+        assert int(world.place(world.reset(jax.random.key(0)))) == 0
+    assert main(["check", "gymnax:Catch-bsuite"]) == 0
+    said = capsys.readouterr().out
+    assert "none known; skills are counted not at all" in said
+    assert "places=module:function behind its id" in said
+
+
+def test_places_by_a_function_of_the_users():
+    pytest.importorskip("gymnax")
+    world = worlds.load("gymnax:Catch-bsuite:places=tests.worlds.test_packages:paddle")
+    start = world.reset(jax.random.key(0))
+    moved, _ = world.step(jax.random.key(1), start, jnp.int32(2))
+    assert int(world.place(moved)) == int(world.place(start)) + 1
+    for path, message in (
+        ("tests.worlds.test_packages:padle", "has no function padle; did you mean 'paddle'"),
+        ("tests.worlds.test_packages:evidence", "places: the function fails: TypeError"),
+        ("jax.numpy:add", "places: the function fails: TypeError"),
+        ("builtins:max", "places: the function fails"),
+    ):
+        with pytest.raises(UserError, match=message):
+            worlds.load(f"gymnax:Catch-bsuite:places={path}")
 
 
 @pytest.mark.parametrize("kind", ["xminigrid", "gymnax"])

@@ -1,7 +1,7 @@
 """Gymnax worlds with discrete actions, ``gymnax:ID``: needs the extra `gymnax` (1.0 or later).
 
 The package is imported when such a world is built. Skills are told apart by bins of what matters in
-classic control (`_BINS`), elsewhere by the observation itself: two that differ are two places.
+classic control (`_BINS`), or by a function that the user names; elsewhere they are not counted.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 from apart._errors import UserError
 from apart._lazy import jax, jnp
 from apart._types import Array, IntArray, Key
-from apart.worlds import words
+from apart.worlds import guards, places, registered, words
 from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
 
 KIND: Final = "gymnax"
-SYNTAX: Final = "gymnax:ID[:seed=random]"
+SYNTAX: Final = "gymnax:ID[:seed=random,places=module:function]"
 SUMMARY: Final = "a Gymnax world in JAX"
 _DRAWN: Final = "random"
 
@@ -63,8 +63,8 @@ class State(NamedTuple):
 
 
 def load(text: str, slip: float = 0.0) -> JaxWorld:
-    """The world of ``ID`` or ``ID:seed=random``, the words after ``gymnax:``."""
-    id_, options = words.split(KIND, text, {"seed": 0})
+    """The world of ``ID`` or ``ID:key=value,...``, the words after ``gymnax:``."""
+    id_, options = words.split(KIND, text, {"seed": 0, "places": None})
     words.certain(KIND, id_, slip)
     return from_spec({"kind": KIND, "name": f"{KIND}:{text}", "id": id_, **options}, 0)
 
@@ -97,15 +97,17 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         return _strong((obs, inner)), jnp.asarray(env.is_terminated(inner, params), bool)
 
     seen = jax.eval_shape(reset, jax.random.key(0)).obs
-    bins = _BINS.get(id_)
+    known_places, place = _places(id_, spec.get("places"))
+    if place is not None:
+        _check(f"{name}: places", place, jax.eval_shape(reset, jax.random.key(0)))
     return JaxWorld(
         about=About(name, spec, horizon or int(params.max_steps_in_episode), int(env.num_actions)),
-        places=_places(bins),
+        places=known_places,
         obs=ObsSpec(seen.shape, "float32"),
         reset=reset,
         step=step,
         observe=lambda state: state.obs.astype(jnp.float32),
-        place=lambda state: _fingerprint(state.obs) if bins is None else _bin(bins, state.obs),
+        place=lambda state: jnp.int32(0) if place is None else place(state).astype(jnp.int32),
     )
 
 
@@ -119,16 +121,35 @@ def _type(leaf: Any) -> Any:
     return jnp.asarray(leaf).dtype
 
 
-def _places(bins: tuple[_Feature, ...] | None) -> Places:
+Place = Callable[[State], Array]
+
+
+def _places(id_: str, said: Any) -> tuple[Places, Place | None]:
+    """What last states are told apart by, and how; ``said`` is what the user says of it, or None.
+
+    As for `gym:ID`, nothing is made up: without bins that are known, nothing is counted.
+    """
+    if isinstance(said, str) and said != places.NOWHERE:
+        function = registered.imported(said, "places")
+        return Places(None, noun="place"), lambda state: function(state.inner, state.obs)
+    bins = _BINS.get(id_) if said is None else None
     if bins is None:
-        return Places(None, noun="observation")
+        return places.places_of(None), None
     shape = tuple(feature.bins for feature in bins)
 
     def label(places: IntArray) -> list[Any]:
         labels: list[Any] = np.stack(np.unravel_index(places, shape), -1).tolist()
         return labels
 
-    return Places(int(np.prod(shape)), label, noun="bin")
+    return Places(int(np.prod(shape)), label, noun="bin"), lambda state: _bin(bins, state.obs)
+
+
+def _check(name: str, place: Place, state: State) -> None:
+    """`UserError` where a function of the user does not give one whole number."""
+    with guards.saying(name, "the function"):
+        given = jax.eval_shape(place, state)
+    if getattr(given, "shape", None) != () or not jnp.issubdtype(given.dtype, jnp.integer):
+        raise UserError(f"{name}: the function must give one whole number of JAX, not {given}")
 
 
 def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:
@@ -139,12 +160,3 @@ def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:
         nth = jnp.clip(jnp.floor(share * feature.bins), 0, feature.bins - 1)
         place = place * feature.bins + nth.astype(jnp.int32)
     return place
-
-
-def _fingerprint(obs: Array) -> Array:
-    """A number that two different observations hardly share."""
-    bits = jax.lax.bitcast_convert_type(obs.astype(jnp.float32).reshape(-1), jnp.uint32)
-    odd = np.random.default_rng(0).integers(2**32, size=bits.shape[0], dtype=np.uint32) | 1
-    mixed = (bits * odd) ^ ((bits * odd) >> 15)
-    total = jnp.sum(mixed * odd[::-1], dtype=jnp.uint32)
-    return (total >> 1).astype(jnp.int32)

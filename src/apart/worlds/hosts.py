@@ -34,7 +34,6 @@ _OPTIONS: Final[Mapping[str, Option]] = {
     "timeout": Option(float, 0.1, 1e6),
 }
 _BINS: Final = 3
-NOWHERE: Final = "none"  # places=none
 
 
 def load(text: str, slip: float = 0.0) -> HostWorld:
@@ -132,7 +131,7 @@ def _found(
     if where is None:
         with guards.saying(name, "looking for places"):
             where = places.found(id_, env, reset)
-    elif where == NOWHERE:
+    elif where == places.NOWHERE:
         where = None
     else:
         places.locator(where)

@@ -23,6 +23,7 @@ Feature = Callable[[Any, Any], Sequence[float]]  # (unwrapped environment, its o
 Locate = Callable[[Any, Any], int]
 _MAX_SIDE: Final = 1_000
 _PER_CELL: Final = 3  # bins along the side of a cell of a maze
+NOWHERE: Final = "none"  # places=none
 _LAYOUTS: Final = 8  # resets whose walls are compared
 
 

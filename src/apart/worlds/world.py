@@ -255,9 +255,9 @@ World: TypeAlias = TableWorld | JaxWorld | HostWorld
 def evidence(world: World) -> str:
     """What ``n_effective`` is there: how the last places of skills are known."""
     if not world.places.counted:
-        return (
-            "not at all, as the world has no places (gym:ID:places=module:function gives it some)"
-        )
+        by_id = "id" in world.about.spec
+        hint = " (places=module:function behind its id gives it some)" * by_id
+        return f"not at all, as the world has no places{hint}"
     if not isinstance(world, TableWorld):
         return "sampled, one episode of each skill"
     return "exact" if world.deterministic else "exact expectation"
