@@ -94,6 +94,25 @@ class Walk(gymnasium.Env):
         return self.at.astype(np.float32)
 
 
+class Drawn(Walk):
+    """It renders: red is the row, green the column, blue the number of steps. Row 3 is an end."""
+
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, render_mode=None, paints=True, **arguments):
+        super().__init__(**arguments)
+        self.render_mode, self.paints = render_mode, paints
+
+    def step(self, action):
+        obs, reward, _, truncated, info = super().step(action)
+        return obs, reward, bool(self.at[0] == SIDE - 1), truncated, info
+
+    def render(self):
+        if not self.paints:
+            raise RuntimeError("GLX: no display")
+        return np.full((6, 9, 3), (*self.at, self.age), np.uint8)
+
+
 class Talks(Walk):
     """Observations in parts: a picture, a direction, a text."""
 
@@ -133,9 +152,13 @@ def corner(env, obs):
     return int(2 * (env.at[0] >= SIDE // 2) + (env.at[1] >= SIDE // 2))
 
 
+def where(env, obs):
+    return int(SIDE * env.at[0] + env.at[1])
+
+
 def half(env, obs):
     return 0.5
 
 
-for made in (Walk, Talks, Says):
+for made in (Walk, Drawn, Talks, Says):
     gymnasium.register(f"{made.__name__}-v0", made, max_episode_steps=30)

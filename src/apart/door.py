@@ -185,13 +185,17 @@ def resume(
         return _usable(jobs.go_on(jobs.path("path", path), until, device, told, warn, engine))
 
 
-def draw(run: Run | RunSet | str | Path) -> list[Path]:
-    """Draw every skill of a run (or of each run of a set); the paths of the pictures."""
+def draw(run: Run | RunSet | str | Path, *, frames: bool = False) -> list[Path]:
+    """Draw every skill of a run (or of each run of a set); the paths of the pictures.
+
+    With ``frames`` as the world renders them, also where they can be drawn on a map. Drawing frames
+    plays the skills again, in environments that it makes; nothing else that reads a run does.
+    """
     from apart.report.figures import skills_picture
 
     with _in_python():
         found = load(run) if isinstance(run, str | Path) else run
-        return [skills_picture(one) for one in getattr(found, "runs", [found])]
+        return [skills_picture(one, frames) for one in getattr(found, "runs", [found])]
 
 
 def export(run: Run | str | Path, out: str | Path) -> Path:

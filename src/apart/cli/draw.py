@@ -14,6 +14,11 @@ HELP = "draw the skills of a run or of a set of runs again"
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its arguments."""
     parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
+    parser.add_argument(
+        "--frames",
+        action="store_true",
+        help="as the world renders skills, also where they can be drawn on a map",
+    )
     parser.set_defaults(command=run)
 
 
@@ -21,5 +26,5 @@ def run(parsed: argparse.Namespace) -> int:
     """Draw, and show the map in text."""
     folder = path("DIR", parsed.folder)
     found = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
-    words.tell(found, draw=True)
+    words.tell(found, draw=True, frames=parsed.frames)
     return 0

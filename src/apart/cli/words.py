@@ -130,9 +130,9 @@ def _covering(run: Run) -> list[str]:
     ]
 
 
-def tell(trained: Run | RunSet, draw: bool) -> None:
+def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
     """What was found, as text and as a picture."""
-    from apart.report.figures import LEGEND, has_map, has_plane, skills_picture, terminal_map
+    from apart.report.figures import LEGEND, NoPicture, has_map, skills_picture, terminal_map
 
     runs = trained.runs if isinstance(trained, RunSet) else [trained]
     for run in runs:
@@ -165,8 +165,10 @@ def tell(trained: Run | RunSet, draw: bool) -> None:
         print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
     if draw:
         for run in runs:
-            if has_map(run) or has_plane(run):
-                print(f"every skill drawn: {skills_picture(run)}")
-            else:
-                print(f"no picture: {run.world.name} has no map to draw skills on")
+            try:
+                print(f"every skill drawn: {skills_picture(run, frames)}")
+            except NoPicture as error:
+                if frames:
+                    raise
+                print(f"no picture: {error}")
     print(f"run folder: {trained.path}")

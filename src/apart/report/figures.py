@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from apart._errors import UserError
-from apart.report import draw, maps, planes
+from apart.report import draw, maps, planes, sheets
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.worlds.holding import held
@@ -18,18 +18,31 @@ _LEAST_WIDTH, _ABOVE, _BELOW, _MARGIN, _HEAD = 7.0, 0.5, 0.42, 0.15, 0.13  # inc
 _SHAPE = 1.5  # width to height of all tiles together
 
 
-def skills_picture(run: run_folder.Run) -> Path:
+class NoPicture(UserError):
+    """There is nothing that the skills of a run could be drawn on."""
+
+
+def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
     """Draw every skill on its own small map, sorted by last state; returns the PNG's path.
 
     Skills carry their number; faint ones end in a state that an earlier one already has. Few skills
     get large tiles, many small ones; cells are square, whatever the shape of the map. In worlds
-    with a plane all skills are lines on one.
+    with a plane all skills are lines on one. In worlds without either, or if ``frames`` are asked
+    for, the skills are played again and drawn as the world renders them.
+
+    Raises:
+        NoPicture: there is no way to draw them.
     """
-    rows = run.world.places.backdrop
-    if has_plane(run):
+    if has_plane(run) and not frames:
         return _plane_picture(run)
-    if not has_map(run):
-        raise UserError(f"{run.path}: {run.world.name} has no map to draw its skills on")
+    if has_map(run) and not frames:
+        return _map_picture(run)
+    return _frames_picture(run)
+
+
+def _map_picture(run: run_folder.Run) -> Path:
+    """Every skill on its own small map."""
+    rows = run.world.places.backdrop
     n, height, width = len(run.skills), len(rows), len(rows[0])
     cell = math.sqrt(min(max(100 / n, 0.35), 5.0) / (height * width))  # inches
     head = math.ceil(_HEAD / cell)
@@ -81,30 +94,92 @@ def _plane_picture(run: run_folder.Run) -> Path:
     return _written(figure, run, planes.legend(noun))
 
 
+def _frames_picture(run: run_folder.Run) -> Path:
+    """Every skill as the world renders it, played again from its evaluation's start."""
+    from apart.skills.frames import film  # starts JAX
+
+    order = _by_place(run)[: sheets.MOST]
+    times = sheets.times(len(order), int(run.config["horizon"]))
+    try:
+        shown = film(run, [skill for skill, _ in order], times)
+    except UserError as error:
+        why = f"{run.world.name} has no map to draw its skills on" * (not has_map(run))
+        raise NoPicture(f"{run.path}: {why}{': ' * bool(why)}{error}") from None
+    noun = run.world.places.noun if run.world.places.counted else None
+    tiles = [sheets.Tile("all start here", [shown.start])]
+    for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):
+        tiles.append(sheets.Tile(_ends(skill, noun, last), frames, again))
+    tall, wide = shown.start.shape[:2]
+    where = sheets.layout(len(tiles), len(times), wide / tall)
+    page = (
+        max(where.size[0] + 2 * _MARGIN, _LEAST_WIDTH),
+        where.size[1] + _ABOVE + _MARGIN,
+    )
+    figure, (axis,) = draw.figure(size=page)
+    figure.set_layout_engine("none")
+    edge = _MARGIN / page[0]
+    axis.set_position((edge, _MARGIN / page[1], where.size[0] / page[0], where.size[1] / page[1]))
+    sheets.sheet(axis, tiles, where)
+    _head(figure, run, edge, page[1], _told(run, order, times, shown.last))
+    return _written(figure, run, [])
+
+
+def _by_place(run: run_folder.Run) -> list[tuple[int, bool]]:
+    """Skills by last place, and whether an earlier one ends there; by number without places."""
+    if not run.world.places.counted:
+        return [(skill.index, False) for skill in run.skills]
+    return maps.by_last_state([skill.trajectory for skill in run.skills])
+
+
+def _ends(skill: int, noun: str | None, last: Any) -> str:
+    """What is said above a skill."""
+    if noun is None:
+        return f"skill {skill}"
+    place = ", ".join(map(str, last)) if isinstance(last, tuple) else str(last)
+    return f"skill {skill}: {noun} {place}"
+
+
+def _told(
+    run: run_folder.Run, order: list[tuple[int, bool]], times: list[int], last: list[Any]
+) -> str:
+    """What the frames are, and where they differ from what is stored."""
+    n, number = len(run.skills), len(order)
+    several = f"{', '.join(map(str, times[:-1]))} and {times[-1]}"
+    when = several if len(times) > 1 else str(times[-1])
+    words = f"{n} skills" if number == n else f"the first {number} of {n} skills"
+    moved = sum(run.skills[k].last_state != at for (k, _), at in zip(order, last, strict=True))
+    differ = f"; {moved} end elsewhere than in training's evaluation" * (moved > 0)
+    faint = "; faint: an earlier one ends there too" * any(again for _, again in order)
+    return f"{words} after {when} steps, or where they ended{faint}{differ}"
+
+
 def _head(figure: draw.Figure, run: run_folder.Run, edge: float, tall: float, words: str) -> None:
     """What the picture shows, in two lines; ``tall`` inches, ``edge`` a share of the width."""
     s = run.summary
     found = run_folder.found(run.n_effective, run.n_available, len(run.skills))
+    counted = f"{found} last states" if run.world.places.counted else "trained, not counted,"
     for text, at, size in (
         (f"{Path(s['world']).stem} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
-        (f"{found} last states after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
+        (f"{counted} after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
     ):
         figure.text(edge, 1 - at / tall, text, fontsize=size, va="top")
 
 
 def _written(figure: draw.Figure, run: run_folder.Run, handles: list[Any]) -> Path:
     """The picture in the run's folder, with its legend."""
-    figure.legend(handles=handles, loc="lower left", ncols=len(handles), frameon=False, fontsize=9)
+    if handles:
+        columns = len(handles)
+        figure.legend(handles=handles, loc="lower left", ncols=columns, frameon=False, fontsize=9)
     path = run.path / run_folder.PICTURE
     files.write_picture(path, figure)
     return path
 
 
 def picture_of(run: run_folder.Run) -> bytes | None:
-    """The PNG of `skills_picture`, drawn where it is missing; None without a map."""
-    if not has_map(run):
-        return None
+    """The PNG of `skills_picture`, drawn where it is missing; None where files do not suffice."""
     path = run.path / run_folder.PICTURE
+    if not path.exists() and not has_map(run) and not has_plane(run):
+        return None
     return files.read_bytes(path if path.exists() else skills_picture(run), _MOST_PICTURE)
 
 

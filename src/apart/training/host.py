@@ -16,13 +16,19 @@ from apart.worlds import guards
 from apart.worlds.world import HostWorld
 
 Act = Callable[[Any, Array, Any], Array]  # (observations, skills, choices) [E, ...] -> actions
+Look = Callable[[Any, int, Any, Any], None]
+# (environments, steps made, [E] who has moved, [E] who goes on), after the reset and every step
 
 
 class Host:
-    """Environments that live in Python; made when first needed, kept until closed."""
+    """Environments that live in Python; made when first needed, kept until closed.
 
-    def __init__(self, world: HostWorld) -> None:
+    With ``films`` they are those that render.
+    """
+
+    def __init__(self, world: HostWorld, films: bool = False) -> None:
         self.world = world
+        self._make = (world.filmed if films else None) or world.make
         self._made: dict[int, Any] = {}
         self._watch = guards.Watch(world.name, world.timeout)
 
@@ -34,19 +40,29 @@ class Host:
             with guards.undisturbed(), guards.saying(self.world.name, "close"):
                 environments.close()
 
-    def by_host(self, act: Act, drawn: Drawn, seeds: list[int], hold: int = 1) -> Episodes:
+    def by_host(
+        self,
+        act: Act,
+        drawn: Drawn,
+        seeds: list[int],
+        hold: int = 1,
+        look: Look = lambda *_: None,
+    ) -> Episodes:
         """Episodes, all environments side by side; environment e is reset with ``seeds[e]``.
 
         A decision is held for ``hold`` steps, or until the episode ends. Nothing that an
-        environment remembers outlives a call: it begins with a seeded reset.
+        environment remembers outlives a call: it begins with a seeded reset. ``look`` sees the
+        environments on their way.
 
         Raises:
             UserError: an environment raises, hangs, or gives what it should not.
         """
         with guards.undisturbed(seeds[0]), self._watch, guards.saying(self.world.name, "step"):
-            return self._episodes(act, drawn, seeds, hold)
+            return self._episodes(act, drawn, seeds, hold, look)
 
-    def _episodes(self, act: Act, drawn: Drawn, seeds: list[int], hold: int) -> Episodes:
+    def _episodes(
+        self, act: Act, drawn: Drawn, seeds: list[int], hold: int, look: Look
+    ) -> Episodes:
         choice, n_actions = np.asarray(drawn.choice), self.world.about.n_actions
         n, steps = choice.shape[0], hold * choice.shape[1]
         greedy = (choice == n_actions).reshape(n, choice.shape[1], -1).any((0, 2))  # [decisions]
@@ -62,6 +78,7 @@ class Host:
         watch.off()
         seen[:, 0], places[:, 0] = self._checked(obs, n), self._places(obs, info)
         alive, t = np.ones(n, bool), 0
+        look(environments, t, alive, alive)
         while t < steps and alive.any():
             now = t // hold
             if t % hold == 0:
@@ -75,8 +92,9 @@ class Host:
             seen[:, t + 1], places[:, t + 1] = self._checked(obs, n), self._places(obs, info)
             if not alive.all():  # after its end an episode stays where it ended
                 seen[~alive, t + 1], places[~alive, t + 1] = seen[~alive, t], places[~alive, t]
-            alive = alive & ~(terminated | truncated)
+            moved, alive = alive, alive & ~(terminated | truncated)
             t += 1
+            look(environments, t, moved, alive)
         seen[:, t + 1 :], places[:, t + 1 :] = seen[:, t : t + 1], places[:, t : t + 1]
         return Episodes(
             obs=jnp.asarray(seen[:, ::hold]),
@@ -97,7 +115,7 @@ class Host:
 
     def _vector(self, n: int) -> Any:
         """N environments; `UserError` where they are not what the world says."""
-        made, name, about = self.world.make(n), self.world.name, self.world.about
+        made, name, about = self._make(n), self.world.name, self.world.about
         if getattr(made, "num_envs", None) != n:
             raise UserError(f"{name}: make({n}) must give a Gymnasium vector environment of {n}")
         mode = getattr(made.metadata.get("autoreset_mode"), "name", "NEXT_STEP")

@@ -144,6 +144,11 @@ def evaluated_start(seed: int) -> tuple[Key, int]:
     return _start(key_run), _seeds(key_run, -1, 1)[0]
 
 
+def evaluated_side(config: Config) -> int:
+    """How many skills of a host world are evaluated side by side."""
+    return max(config.episodes_per_update, 8)
+
+
 def _start(key_run: Key) -> Key:
     """The same in all evaluations, for all skills; no round has this number."""
     return jax.random.fold_in(key_run, 2**31 - 1)
@@ -380,7 +385,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
             *(config.skills, config.decisions, n_actions),
             *(_evaluation_epsilon(config, hyper), key, heads),
         )
-        q, side = evaluated(state.learnt), max(config.episodes_per_update, 8)
+        q, side = evaluated(state.learnt), evaluated_side(config)
         played = []
         for first in range(0, config.skills, side):
             some = Drawn(*(part[first : first + side] for part in drawn))

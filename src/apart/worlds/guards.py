@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from types import FrameType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -59,6 +59,24 @@ def undisturbed(seed: int | None = None) -> Iterator[None]:
     finally:
         np.random.set_state(numpys)  # noqa: NPY002
         random.setstate(pythons)
+
+
+_OFFSCREEN: Final = {"MUJOCO_GL": "egl", "SDL_VIDEODRIVER": "dummy", "SDL_AUDIODRIVER": "dummy"}
+
+
+@contextlib.contextmanager
+def offscreen() -> Iterator[None]:
+    """Where there is no display, what draws is told to do without; unless the user says how."""
+    if any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY")):
+        yield
+        return
+    ours = {name: value for name, value in _OFFSCREEN.items() if name not in os.environ}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name in ours:
+            os.environ.pop(name, None)
 
 
 class _Late(BaseException):

@@ -194,7 +194,13 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         make=lambda n: _vector(spec, name, acts, obs, n),
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
+        filmed=lambda n: _vector(_rendering(spec), name, acts, obs, n),
     )
+
+
+def _rendering(spec: Spec) -> Spec:
+    """The same environments, which give pictures when they are asked to render."""
+    return {**spec, "arguments": {**spec["arguments"], "render_mode": "rgb_array"}}
 
 
 def only_here(spec: Spec) -> bool:

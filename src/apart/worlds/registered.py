@@ -173,7 +173,13 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
 
 
 def _quiet(entry_point: str) -> None:
-    """MuJoCo writes its warnings to a file where the command runs, unless somebody takes them."""
+    """MuJoCo writes its warnings to a file where the command runs, unless somebody takes them.
+
+    Atari greets on the terminal.
+    """
+    if "ale_py" in entry_point:
+        ale = importlib.import_module("ale_py")
+        ale.ALEInterface.setLoggerMode(ale.LoggerMode.Error)
     physics = any(word in entry_point for word in ("mujoco", "gymnasium_robotics"))
     if physics and find_spec("mujoco") is not None:
         importlib.import_module("mujoco").set_mju_user_warning(lambda text: None)

@@ -214,6 +214,7 @@ class JaxWorld(_World):
         position: state -> [2] where it lies on ``places.plane``, where there is one.
         cells: its places as the states of a table, a step leading to a neighbour, where that is
             known: how well skills spread is measured on it, and nothing else.
+        render: state -> [H, W, 3] bytes, a picture of it; not compiled. None: it has none.
     """
 
     about: About
@@ -225,6 +226,7 @@ class JaxWorld(_World):
     place: Callable[[Any], Array]
     position: Callable[[Any], Array] | None = None
     cells: TableWorld | None = None
+    render: Callable[[Any], Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -239,6 +241,7 @@ class HostWorld(_World):
             several heads, MultiDiscrete ones).
         place: (observations [n, ...], infos) -> [n] the numbers of their places.
         timeout: seconds after which an environment that does not come back is given up.
+        filmed: as ``make``, environments that render (``rgb_array``); None: those of ``make`` may.
     """
 
     about: About
@@ -247,6 +250,7 @@ class HostWorld(_World):
     make: Callable[[int], Any]
     place: Callable[[Any, Mapping[str, Any]], IntArray]
     timeout: float = 60.0
+    filmed: Callable[[int], Any] | None = None
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld

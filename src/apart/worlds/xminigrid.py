@@ -70,6 +70,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         step=step,
         observe=partial(seen.of, kinds),
         place=lambda state: _number(state.state.agent.position, width),
+        render=lambda state: env.render(params, state),
     )
 
 
