@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import apart
-from apart.report import page, statistics
+from apart.report import page, statistics, strips
 from apart.skills.policies import policies_of
 from apart.worlds import tables
 
@@ -510,15 +510,14 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     agent = "document.querySelector('#play .agent')"
     at = tab.run(f"['cx', 'cy'].map((name) => Number({agent}.getAttribute(name)))")
     np.testing.assert_allclose(at, flipped[37], atol=1e-5)
-    # A goal: the skill that comes there; elsewhere nothing can begin.
+    # A goal: the skill that comes there; nothing can begin elsewhere.
     goal = maze.skills[2].last_state
     press(tab, "goal", goal)
     assert "✓ reached" in text(tab, "#goal .verdict")
     chosen = maze.skills[int(fact(tab, "goal", "skill"))]
     steps = chosen.trajectory.index(goal)
     assert fact(tab, "goal", "is there after") == f"{steps} steps"
-    tab.click("#goal input[value=start]")
-    press(tab, "goal", next(place for place in [(9, 9), (9, 8)] if place != goal))
+    assert tab.run("document.querySelector('#goal .bar').offsetHeight") == 0
     # What needs a table of states is not shown, and the page says why.
     assert tab.run("document.querySelector('#discriminator .panel').offsetHeight") == 0
     assert tab.run("document.querySelector('#discriminator .bar').offsetHeight") == 0
@@ -528,4 +527,34 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert fact(tab, "about", "hold") == "20"
     assert "--hold 20" in text(tab, "#about pre")
     assert text(tab, "#about").count("config.json") == 0
+    assert tab.said == []
+
+
+def test_frames_of_a_skill_stand_below_it(tab, maze, tmp_path):
+    palette = np.array([[10, 20, 30], [200, 100, 50]])
+    sprites = np.zeros((3, 2, 4), np.int32)
+    sprites[1, 0, 3] = sprites[2, 1, 0] = 1
+    which = np.array([[0, 1], [0, 2]])
+    strips.keep(maze, strips.Strips([2, 0], [0, 200], palette, sprites, which))
+    page.write([maze], tmp_path / "page.html")
+    (maze.path / "frames.json").unlink()
+    drawn(tab, tmp_path / "page.html")
+    items = "document.querySelectorAll('#play .strip li')"
+    assert texts(tab, "#play .strip li") == ["step 0", "step 200"]
+    pixels = tab.run(
+        f"[...{items}].map((e) => {{ const c = e.querySelector('canvas');"
+        " return [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]; })"
+    )
+    for got, sprite in zip(pixels, (0, 2), strict=True):  # of skill 0
+        seen = np.array(got).reshape(2, 4, 4)
+        assert (seen[..., :3] == palette[sprites[sprite]]).all()
+        assert (seen[..., 3] == 255).all()
+    now = f"[...{items}].map((e) => e.classList.contains('now'))"
+    assert tab.run(now) == [True, False]
+    slide(tab, "#play input[type=range]", 200)
+    assert tab.run(now) == [False, True]
+    choose(tab, "#play input[type=number]", 1)  # of this one none are kept
+    assert tab.run(f"{items}.length") == 0
+    choose(tab, "#play input[type=number]", 2)
+    assert tab.run(f"{items}.length") == 2
     assert tab.said == []

@@ -15,7 +15,7 @@ import pytest
 
 import apart
 from apart.cli import main
-from apart.report import page, page_numbers, page_places, page_policies, statistics
+from apart.report import page, page_groups, page_numbers, page_places, page_policies, statistics
 from apart.runs import folder as run_folder
 from apart.settings import resolve, words
 from apart.skills.policies import Policies, policies_of
@@ -183,7 +183,7 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
 
 
 def test_policies_of_first_seeds_come_first():
-    assert list(page_policies._first_seeds_first([[0, 1, 2], [3], [4, 5]])) == [0, 3, 4, 1, 5, 2]
+    assert list(page_groups.first_seeds_first([[0, 1, 2], [3], [4, 5]])) == [0, 3, 4, 1, 5, 2]
 
 
 def test_long_curves_are_thinned_with_both_ends():

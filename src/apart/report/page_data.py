@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 
 from apart._version import __version__
+from apart.report.page_frames import add_frames
 from apart.report.page_groups import groups_of
 from apart.report.page_numbers import Json
 from apart.report.page_places import PagePlaces
@@ -37,4 +38,5 @@ def page_data(runs: Sequence[Run], policies_of: Reader) -> Json:
         entries.append({"world": known[key], **run_entry(run, places)})
     groups = groups_of(runs, entries)
     add_policies(runs, entries, groups, policies_of)
+    add_frames(runs, entries, groups)
     return {"version": __version__, "worlds": worlds_, "runs": entries, "groups": groups}

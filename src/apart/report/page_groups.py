@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -96,3 +96,9 @@ def _mean_accuracy(details: Sequence[Sequence[Json]]) -> Json | None:
     means = [statistics.mean(step) for step in zip(*last, strict=True)]
     found: Json = {part: [short(getattr(m, part)) for m in means] for part in _PARTS}
     return {"x": list(range(1, len(means) + 1)), **found}
+
+
+def first_seeds_first(groups: Sequence[Sequence[int]]) -> Iterable[int]:
+    """Numbers of runs: of each group one, then of each another."""
+    for place in range(max(map(len, groups), default=0)):
+        yield from (group[place] for group in groups if place < len(group))

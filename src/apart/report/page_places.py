@@ -103,12 +103,7 @@ class PagePlaces:
             return (
                 "" if self.complete else "A large table: only places that skills visit are shown."
             )
-        lines = ["Its states are not listed: skills can be shown from the start only."]
-        if len(self.world.obs.shape) == 3:
-            lines.append(
-                "It is seen in images, which a run folder does not keep: places are shown."
-            )
-        return " ".join(lines)
+        return "Its states are not listed: skills can be shown from the start only."
 
 
 def _drawn(plane: Plane) -> Json:

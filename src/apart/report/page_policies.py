@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from apart._errors import UserError
+from apart.report import page_places
+from apart.report.page_groups import first_seeds_first
 from apart.report.page_numbers import Json, packed, short
-from apart.report.page_places import MOST_LISTED
 from apart.runs.folder import Run
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def add_policies(
 ) -> None:
     """Policies take most of the room: of the first seeds first, until it is used up."""
     left = _MOST_POLICIES
-    for i in _first_seeds_first([group["runs"] for group in groups]):
+    for i in first_seeds_first([group["runs"] for group in groups]):
         if left <= 0:
             entries[i]["policy_note"] = _LEFT_OUT
             continue
@@ -34,7 +35,7 @@ def add_policies(
         except UserError as error:
             entries[i]["policy_note"] = str(error)
             continue
-        if found is None or len(found.action) > MOST_LISTED:
+        if found is None or len(found.action) > page_places.MOST_LISTED:
             entries[i]["policy_note"] = (
                 "Its states are not listed, so there is no table of actions."
             )
@@ -52,11 +53,6 @@ _LEFT_OUT: Final = (
     "Left out, so that the page stays small: write a page of this run alone to see what its "
     "policies do elsewhere."
 )
-
-
-def _first_seeds_first(groups: Sequence[Sequence[int]]) -> Iterable[int]:
-    for place in range(max(map(len, groups), default=0)):
-        yield from (group[place] for group in groups if place < len(group))
 
 
 def _policy(found: Policies) -> Json:

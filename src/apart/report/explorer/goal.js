@@ -16,6 +16,11 @@ function goalPart() {
   sets.append(html("span", { class: "muted" }, "A click sets the"), radio("goal", "goal"),
     radio("start", "place to begin"), home);
 
+  function setGoal() {
+    setting = "goal";
+    for (const input of sets.querySelectorAll("input")) input.checked = input.value === setting;
+  }
+
   function pick(place) {
     if (setting === "goal") goal = place;
     else start = place;
@@ -65,6 +70,8 @@ function goalPart() {
     start = run.start;
     picture = new Picture(run.world, "Goals. Arrow keys move, Enter picks.", pick);
     panel.replaceChildren(picture.node);
+    sets.hidden = !canWalk(run);
+    if (sets.hidden) setGoal();
     const pairs = reachedPairs(run);
     total.textContent = pairs === null ? "" : "From every place to every goal: "
       + `some skill comes there in ${whole(pairs.comes)} of ${whole(pairs.pairs)} cases `
@@ -72,9 +79,10 @@ function goalPart() {
       + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();
   });
-  return part("goal", "Go to a goal", "Click a goal: the skill for it is the one that comes there most "
-    + "surely, as apart reach picks it. Training began every episode at the start; from elsewhere "
-    + "you see how far skills generalize.",
+  return part("goal", "Go to a goal", wordsFor("Click a goal: the skill for it is the one that comes "
+    + "there most surely, as apart reach picks it. Training began every episode at the start; from "
+    + "elsewhere you see how far skills generalize.", "Click a goal: the skill for it is one that "
+    + "came there when skills were evaluated at the end of training."),
   sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total)));
 }
 
