@@ -37,6 +37,7 @@ FEWER = 50_000  # of the runs whose skills are chained; their episodes are short
 DOORKEY = "table:gym:MiniGrid-DoorKey-5x5-v0"
 CHAINS = ("apart_plus", "apart_spread", "vic", "diayn")
 TASKS = ("apart_plus", "apart_spread", "vic", "diayn")
+STUDIED = "apart_spread"  # whose skills are used in more ways
 MAZES = ("apart_logits",)
 MAZE_STEPS = 100_000
 SHORT = 8  # horizon of the skills that are chained
@@ -253,6 +254,7 @@ class Lane(NamedTuple):
     low: Any  # its options are low .. high - 1: skills come first, then primitive actions
     high: Any
     optimism: Any  # Q at the start
+    inside: Any = False  # each step teaches all skills that would have made it (intra-option)
 
 
 class Agent(NamedTuple):
@@ -329,6 +331,11 @@ def learner(task: Task, actions: Any, longest: int) -> Any:
         ends = over | (option >= n_skills) | rests | (lasted >= longest)
         target = gained + fading * jnp.where(done, 0.0, a.q[after].max())
         q = a.q.at[first, option].add(jnp.where(ends, RATE, 0.0) * (target - a.q[first, option]))
+        # Sutton, Precup and Singh (1999): a skill that goes on is worth there what it is worth.
+        onward = jnp.where(rests, a.q[after].max(), a.q[after, :n_skills])
+        taught = done + DISCOUNT * jnp.where(done, 0.0, onward) - q[a.state, :n_skills]
+        same = (acts[lane.policy, cell] == move) & lane.inside & (lane.low == 0)
+        q = q.at[a.state, :n_skills].add(jnp.where(same, RATE * taught, 0.0))
         shifted = jnp.roll(a.window, 1).at[0].set(done)
         window = jnp.where(over, shifted, a.window)
         episodes, steps = a.episodes + over, a.steps + 1
@@ -420,20 +427,33 @@ def make_chains(seeds: int, only: str | None) -> None:
 def make_tasks(seeds: int, only: str | None) -> None:
     for setting, some in tasks():
         for name, task in some.items():
-            methods = [
-                method
-                for method in asked_for(TASKS, only)
-                if missing(
-                    "tasks", f"{name} | skills of {method}", len(setting.seeds(method, seeds))
-                )
-            ]
-            if methods:
-                make_task(setting, name, task, methods, seeds)
+            wanted = {}
+            for method in asked_for(TASKS, only):
+                n = len(setting.seeds(method, seeds))
+                ways = [way for way in ways_of(method) if missing("tasks", f"{name} | {way}", n)]
+                wanted |= {method: ways} if ways else {}
+            if wanted:
+                make_task(setting, name, task, wanted, seeds)
 
 
-def make_task(setting: Setting, name: str, task: Task, methods: list[str], seeds: int) -> None:
-    """Agents of one task: on the skills of each method, on both, and once on primitive actions."""
-    every = {(m, s): policies(setting, m, s) for m in methods for s in setting.seeds(m, seeds)}
+def ways_of(method: str) -> dict[str, dict[str, Any]]:
+    """How its skills are used, and what differs from a lane of all skills that begin at 0."""
+    plain = {f"skills of {method}": {}, f"both of {method}": {"high": None}}
+    if method != STUDIED:
+        return plain
+    return {
+        **plain,
+        f"skills of {method}, optimistic": {"optimism": 1.0},
+        f"skills of {method}, intra-option": {"inside": True},
+        f"both of {method}, intra-option": {"inside": True, "high": None},
+    }
+
+
+def make_task(
+    setting: Setting, name: str, task: Task, wanted: dict[str, list[str]], seeds: int
+) -> None:
+    """Agents of one task: in the ``wanted`` ways of each method, and once on primitive actions."""
+    every = {(m, s): policies(setting, m, s) for m in wanted for s in setting.seeds(m, seeds)}
     actions = np.stack([one.action for one in every.values()])
     n_skills, n_all = actions.shape[2], actions.shape[2] + task.next_state.shape[1]
     lanes: dict[tuple[str, int], Lane] = {}
@@ -442,8 +462,9 @@ def make_task(setting: Setting, name: str, task: Task, methods: list[str], seeds
             lanes["primitive", seed] = Lane(0, n_skills, n_all, 0.0)
             lanes["primitive, optimistic", seed] = Lane(0, n_skills, n_all, 1.0)
     for policy, (method, seed) in enumerate(every):
-        lanes[f"skills of {method}", seed] = Lane(policy, 0, n_skills, 0.0)
-        lanes[f"both of {method}", seed] = Lane(policy, 0, n_all, 0.0)
+        for way in wanted[method]:
+            differs = {k: n_all if v is None else v for k, v in ways_of(method)[way].items()}
+            lanes[way, seed] = Lane(policy, 0, n_skills, 0.0)._replace(**differs)
     longest = next(iter(every.values())).horizon
     scores = solve(task, actions, [*lanes.values()], longest)
     for way in dict.fromkeys(way for way, _ in lanes):
@@ -468,8 +489,7 @@ def in_maze(name: str, label: str, seed: int) -> apart.Run:
     """A run in a maze, trained if it is not there; options as benchmarks/mazes.py has them."""
     out = RUNS / f"maze-{name}-{MAZE_STEPS}" / label.replace(", ", "-") / f"seed-{seed}"
     if not (out / "summary.json").exists():
-        method, options = mazes.METHODS.get(label, (label, {}))
-        options = {**mazes.COMMON, **options, "evaluate_every": MAZE_STEPS}
+        method, options = in_mazes(label)
         apart.train(
             f"maze:{name}",
             method=method,
@@ -480,6 +500,15 @@ def in_maze(name: str, label: str, seed: int) -> apart.Run:
             **options,
         )
     return apart.load(out)
+
+
+def in_mazes(label: str) -> tuple[str, dict[str, Any]]:
+    """The method and its options; those that benchmarks/mazes.py has no word on are as they are."""
+    common: dict[str, Any] = {"skills": mazes.COMMON["skills"], "evaluate_every": MAZE_STEPS}
+    if label in mazes.METHODS and label not in mazes.ROWS:
+        common |= mazes.COMMON
+    method, options = {**mazes.METHODS, **mazes.ROWS}.get(label, (label, {}))
+    return method, {**common, **options}
 
 
 def asked_for(methods: tuple[str, ...], only: str | None) -> list[str]:
