@@ -524,6 +524,10 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert "no table of actions" in text(tab, "#discriminator .side")
     ends = len({skill.last_state for skill in maze.skills})
     assert fact(tab, "training", "places with a skill") == str(ends)
+    radius = maze.spread["radius"]  # between buckets that are neighbours
+    choose(tab, "#curves select", "covering_radius")
+    tab.click("#curves summary")
+    assert texts(tab, "#curves tbody tr:last-child td")[1] == str(radius)
     assert fact(tab, "about", "hold") == "20"
     assert "--hold 20" in text(tab, "#about pre")
     assert text(tab, "#about").count("config.json") == 0

@@ -16,7 +16,7 @@ from apart.runs.folder import Run
 from apart.settings import words
 from apart.worlds import grid
 from apart.worlds.spread import steps_from
-from apart.worlds.world import TableWorld
+from apart.worlds.world import JaxWorld, TableWorld
 
 _MOST_POINTS: Final = 100  # of a curve
 
@@ -68,16 +68,23 @@ def metrics_of(run: Run) -> dict[str, list[float | None]]:
 
 
 def radius_of(run: Run, places: PagePlaces) -> dict[str, list[int]] | None:
-    """The covering radius at the moments of the history, in tables: steps to the nearest end."""
-    if not places.complete or not run.history:
+    """The covering radius at the moments of the history: steps to the nearest end.
+
+    In tables, and where it is known which places are neighbours (`JaxWorld.cells`).
+    """
+    world = places.world
+    table = world.cells if isinstance(world, JaxWorld) else world
+    if not isinstance(table, TableWorld) or not run.history:
         return None
-    assert isinstance(places.world, TableWorld)
-    counted = places.world.distance <= int(run.config["horizon"])
+    if table is world and not places.complete:
+        return None
+    horizon = int(run.config["horizon"]) if table is world else table.n_states
+    counted = table.distance <= horizon
     moments = thinned(run.history, MOST_MOMENTS)
     ends = [np.unique(np.asarray(moment["last_states"], np.int32)) for moment in moments]
     return {
         "env_steps": [moment["env_steps"] for moment in moments],
-        "covering_radius": [int(steps_from(places.world, e)[counted].max()) for e in ends],
+        "covering_radius": [int(steps_from(table, e)[counted].max()) for e in ends],
     }
 
 
