@@ -357,6 +357,7 @@ def test_runs_are_compared_and_opened(shown, runs):
     shown.click("#compare .tile", 1)
     assert text(shown, "h1") == "diayn in ring"
     assert f"{runs[2].n_effective} of 8 skills found" in text(shown, ".summary")
+    assert text(shown, ".summary").endswith("Counted: exact.")
     assert shown.run("document.querySelector('header select').value") == "2"
     choose(shown, "header select", 1)
     assert "Seed 1" in text(shown, ".summary")

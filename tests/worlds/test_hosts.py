@@ -20,6 +20,8 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.report.page_data import page_data
+from apart.running import progress
 from apart.worlds import hosts, places, registered, spaces
 from apart.worlds.world import HostWorld, evidence
 
@@ -251,11 +253,19 @@ def test_a_function_of_the_user_counts(tmp_path):
 def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
     world = load(WALK)
     assert not world.places.counted
-    run = apart.train(world, out=tmp_path / "run", **OPTIONS)
+    told = []
+    run = apart.train(world, out=tmp_path / "run", listener=told.append, **OPTIONS)
     assert run.n_effective == 0
     assert run.summary["evidence"].startswith("not at all")
     assert main(["draw", str(run.path)]) == 0
     assert "skills counted: not at all" in capsys.readouterr().out
+    assert "skills" not in progress.words(told[-1])
+    assert "4 skills" in progress.words(told[-1]._replace(counted=True, n_effective=4))
+    page = page_data([run], lambda run: None)
+    assert page["runs"][0]["found"] is None
+    assert page["runs"][0]["evidence"] == run.summary["evidence"]
+    assert page["groups"][0]["found"] == [None] * 3
+    assert "n_effective" not in page["groups"][0]["curves"]
 
 
 def test_a_run_is_read_and_drawn_without_gymnasium(tmp_path, monkeypatch, capsys):

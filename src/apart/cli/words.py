@@ -15,7 +15,6 @@ from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
-from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
@@ -146,7 +145,7 @@ def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
             f"seed {s['seed']}: {what} after {s['env_steps']:,} steps{full} "
             f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
         )
-    if "evidence" in runs[0].summary and not isinstance(runs[0].world, TableWorld):
+    if "evidence" in runs[0].summary:  # runs of earlier versions lack it
         print(f"skills counted: {runs[0].summary['evidence']}")
     if runs[0].n_available is not None:
         walk = runs[0].summary["n_random_walk"]

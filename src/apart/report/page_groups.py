@@ -11,7 +11,7 @@ from apart.report import statistics
 from apart.report.page_numbers import Json, short
 from apart.runs.folder import Run
 
-_COUNTED: Final = ("n_effective", "n_available")
+COUNTED: Final = ("n_effective", "n_available")
 _PARTS: Final = ("estimate", "low", "high")
 
 
@@ -74,7 +74,7 @@ def _curves(metrics: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Json]:
     shared = [step for step in at[0] if all(step in one for one in at)]
     curves: dict[str, Json] = {}
     for name in metrics[0]:
-        if name in ("env_steps", *_COUNTED[1:]) or not all(name in m for m in metrics):
+        if name in ("env_steps", *COUNTED[1:]) or not all(name in m for m in metrics):
             continue
         values = [[m[name][i[step]] for m, i in zip(metrics, at, strict=True)] for step in shared]
         kept = [

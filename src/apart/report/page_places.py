@@ -44,6 +44,7 @@ class PagePlaces:
             paths = (place for skill in run.skills for place in skill.trajectory)
             ends = (place for moment in self._moments() for place in moment)
             places = sorted({*paths, *ends, *(s.last_state for s in run.skills)}, key=_order)
+        self.counted = self.world is None or self.world.places.counted
         self.places = places
         self.number = {place: i for i, place in enumerate(places)}
 

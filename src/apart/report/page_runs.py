@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from apart._errors import UserError
+from apart.report.page_groups import COUNTED
 from apart.report.page_numbers import Json, packed, short, thinned
 from apart.report.page_places import MOST_MOMENTS, PagePlaces, positions_of
 from apart.runs import files, plan
@@ -31,7 +32,8 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "seed": int(s["seed"]),
         "skills": len(run.skills),
         "horizon": int(run.config["horizon"]),
-        "found": run.n_effective,
+        "found": run.n_effective if places.counted else None,
+        "evidence": s.get("evidence"),  # 0.2 and before did not say
         "available": run.n_available,
         "walk": s["n_random_walk"],
         "summary": {
@@ -49,7 +51,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "policy_note": "",
         "history": places.history(),
         "radius": radius_of(run, places),
-        "metrics": metrics_of(run),
+        "metrics": metrics_of(run, places.counted),
         "accuracy": [
             {"steps": detail["env_steps"], "values": detail["accuracy_per_step"]}
             for detail in run.details
@@ -60,11 +62,15 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
     }
 
 
-def metrics_of(run: Run) -> dict[str, list[float | None]]:
-    """The columns of the metrics that are not empty, thinned."""
+def metrics_of(run: Run, counted: bool) -> dict[str, list[float | None]]:
+    """The columns of the metrics that are not empty, thinned; counts only where there are any."""
     rows = thinned(run.metrics, _MOST_POINTS)
     columns = {name: [short(row[name]) for row in rows] for name in (rows[0] if rows else ())}
-    return {n: column for n, column in columns.items() if any(v is not None for v in column)}
+    return {
+        name: column
+        for name, column in columns.items()
+        if any(v is not None for v in column) and (counted or name not in COUNTED)
+    }
 
 
 def radius_of(run: Run, places: PagePlaces) -> dict[str, list[int]] | None:

@@ -20,6 +20,7 @@ class Progress(NamedTuple):
     n_available: int | None
     steps_per_second: float
     n_skills: int
+    counted: bool = True  # whether the world tells skills apart; else ``n_effective`` is no count
 
     @property
     def seconds_left(self) -> float:
@@ -134,9 +135,10 @@ def words(progress: Progress) -> str:
     """``1,250,000 / 5,000,000 steps · 71 of 85 skills · 41,200 steps/s · 1:31 left``."""
     if not progress.steps_per_second:
         return f"{progress.env_steps:,} / {progress.total_steps:,} steps · compiling"
+    skills = found(progress.n_effective, progress.n_available, progress.n_skills)
     return (
         f"{progress.env_steps:,} / {progress.total_steps:,} steps · "
-        f"{found(progress.n_effective, progress.n_available, progress.n_skills)} skills · "
+        f"{f'{skills} skills · ' * progress.counted}"
         f"{progress.steps_per_second:,.0f} steps/s · {duration(progress.seconds_left)} left"
     )
 

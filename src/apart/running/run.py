@@ -359,6 +359,7 @@ class _Training:
             n_available=self.n_available,
             steps_per_second=self._steps(iteration - self.began_at) / max(here, 1e-9),
             n_skills=self.config.skills,
+            counted=self.world.places.counted,
         )
 
     def _updates(self, iteration: int) -> int:

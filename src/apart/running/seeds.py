@@ -127,5 +127,6 @@ class _Sums:
                 n_available=known[0]["n_available"],
                 steps_per_second=sum(p["steps_per_second"] for p in known),
                 n_skills=known[0]["n_skills"],
+                counted=known[0].get("counted", True),
             )
         )

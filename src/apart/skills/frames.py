@@ -15,7 +15,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from apart._errors import UserError
-from apart._types import IntArray
 from apart.runs.folder import Run
 from apart.runs.skills import Place
 from apart.skills import places
@@ -171,14 +170,14 @@ def _compiled(
 
 def _frame(name: str, frame: Any) -> Any:
     """[H, W, 3] bytes, small enough to keep many; `UserError` where it is no picture."""
-    found = np.asarray(frame) if frame is not None else np.zeros(0)
+    found: Any = np.asarray(frame if frame is not None else [])
     if found.ndim != 3 or found.shape[2] not in (3, 4) or found.dtype != np.uint8 or not found.size:
         given = "nothing" if frame is None else f"{found.dtype} {found.shape}"
         raise UserError(f"{name}: render gives {given}, not bytes [height, width, 3]")
     return _shrunk(found[..., :3])
 
 
-def _shrunk(frame: IntArray) -> Any:
+def _shrunk(frame: Any) -> Any:
     """Each pixel the mean of a block, so that thin lines stay."""
     k = -(-max(frame.shape[:2]) // _MOST_PIXELS)
     tall, wide = (side // k * k for side in frame.shape[:2])

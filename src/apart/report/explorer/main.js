@@ -16,9 +16,10 @@ function header(data) {
     title.textContent = `${run.method} in ${run.world.name}`;
     document.title = `${title.textContent} \u00b7 apart report`;
     const of = run.group.most === null ? "" : ` of ${rounded(run.group.most)}`;
-    summary.textContent = `Seed ${run.seed}: ${rounded(run.found)}${of} skills found after `
-      + `${whole(run.summary.env_steps)} steps; ${run.skills} skills, episodes of ${run.horizon} `
-      + "steps.";
+    const found = run.found === null ? "trained, not counted," : `${rounded(run.found)}${of} skills found`;
+    summary.textContent = `Seed ${run.seed}: ${found} after ${whole(run.summary.env_steps)} steps; `
+      + `${run.skills} skills, episodes of ${run.horizon} steps.`
+      + (run.evidence ? ` Counted: ${run.evidence}.` : "");
   });
   return [html("div", { class: "head" },
     html("div", {}, title, summary),
