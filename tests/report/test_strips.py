@@ -101,9 +101,16 @@ def test_a_run_that_went_on_has_none_and_damage_is_told(run, monkeypatch):
     stored = files.read_sealed(path)
     files.write_sealed(path, {**stored, "env_steps": 1})
     assert strips.stored(run) is None
-    files.write_sealed(path, {**stored, "skills": [9, 0, 1, 2]})
-    with pytest.raises(UserError, match=r"frames.json: not written by this version"):
-        strips.stored(run)
+    for wrong in (
+        {"skills": [9, 0, 1, 2]},
+        {"times": [0, 8]},
+        {"which": {**stored["which"], "kind": "object"}},
+        {"palette": {**stored["palette"], "shape": [1, 3]}},
+        {"sprites": None},
+    ):
+        files.write_sealed(path, {**stored, **wrong})
+        with pytest.raises(UserError, match=r"frames.json: not written by this version"):
+            strips.stored(run)
     path.write_text(path.read_text().replace("uint8", "uint9"))
     with pytest.raises(UserError, match=r"frames.json"):
         strips.stored(run)

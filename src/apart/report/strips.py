@@ -188,8 +188,11 @@ def _checked(found: Json, n_skills: int) -> None:
 
 
 def _read(part: Json) -> Any:
+    if part["kind"] not in _KINDS:
+        raise ValueError(part["kind"])
     data = zlib.decompressobj().decompress(base64.b64decode(part["data"]), _MOST_BYTES)
     return np.frombuffer(data, np.dtype(part["kind"]).newbyteorder("<")).reshape(part["shape"])
 
 
+_KINDS: Final = ("uint8", "uint16")
 _MOST_BYTES: Final = 50_000_000
