@@ -133,7 +133,7 @@ def payoff() -> draw.Figure:
     right.set_yticks(range(len(tasks)), tasks)
     right.invert_yaxis()
     right.set_xlabel("steps to 90 % success (hollow: never)")
-    right.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.4, -0.2), ncols=4)
+    right.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.3, -0.2), ncols=3)
     made.suptitle(
         "Mean and 95 % interval of 20 seeds (left: as in the table; DoorKey: 4 but for apart_plus)",
         size=10,
