@@ -135,7 +135,7 @@ def payoff() -> draw.Figure:
     right.set_xlabel("steps to 90 % success (hollow: never)")
     right.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.3, -0.2), ncols=3)
     made.suptitle(
-        "Mean and 95 % interval of 20 seeds (left: as in the table; DoorKey: 4 but for apart_plus)",
+        "Mean and 95 % interval of 20 seeds (left: as in the table; DoorKey: 4, of apart_plus 20)",
         size=10,
     )
     return made
