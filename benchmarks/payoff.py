@@ -1,10 +1,11 @@
 """Do skills pay off? Zero-shot goals, chains of skills, sparse tasks for Q-learning on skills.
 
-    python benchmarks/payoff.py [train | goals | chains | tasks ...] [--seeds 20]
+    python benchmarks/payoff.py [goals | chains | tasks | mazes ...] [--seeds 20] [--only METHOD]
 
 Without a word all of it, in this order. Trains what is missing below runs/payoff (the task DoorKey
 needs the extra `minigrid`), measures, and stores results/payoff.json as it goes; what is stored is
-not made again.
+not made again. Goals are asked of every method that learns a table; `mazes --only METHOD` of any
+method, with the options that benchmarks/mazes.py has for it.
 """
 
 from __future__ import annotations
@@ -17,20 +18,28 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import maze_goals
+import mazes
 import numpy as np
 
 import apart
 from apart import worlds
+from apart.methods import METHODS
+from apart.objective.discriminators import DISCRIMINATORS
+from apart.settings import resolve
 from apart.skills.library import TablePolicies
+from apart.worlds.world import JaxWorld
 
 ROOT = Path(__file__).parent.parent
 STORED, RUNS = ROOT / "results" / "payoff.json", ROOT / "runs" / "payoff"
 STEPS = 200_000  # of every run: equal for all methods
 FEWER = 50_000  # of the runs whose skills are chained; their episodes are short
 DOORKEY = "table:gym:MiniGrid-DoorKey-5x5-v0"
-GOALS = ("apart_plus", "apart_logits", "apart", "tuned_vic", "vic", "diayn")
-CHAINS = ("apart_plus", "vic", "diayn")
-TASKS = ("apart_plus", "vic", "diayn")
+CHAINS = ("apart_plus", "apart_spread", "vic", "diayn")
+TASKS = ("apart_plus", "apart_spread", "vic", "diayn")
+STUDIED = "apart_spread"  # whose skills are used in more ways
+MAZES = ("apart_logits",)
+MAZE_STEPS = 100_000
 SHORT = 8  # horizon of the skills that are chained
 LINKS = 6
 
@@ -52,12 +61,27 @@ class Setting(NamedTuple):
         return RUNS / f"{self.name}-{self.steps}" / method / f"seed-{seed}"
 
 
+def tabular() -> tuple[str, ...]:
+    """Every method that learns, and learns a table in four rooms."""
+    known = {name: resolve("four_rooms", name, {})[0] for name in METHODS}
+    return tuple(n for n, c in known.items() if c.updates_per_episode and c.network == "table")
+
+
+def _pairwise(method: str) -> bool:
+    config, _ = resolve("four_rooms", method, {})
+    return DISCRIMINATORS[config.discriminator].pairwise
+
+
+GOALS = tabular()
+FEW = {name: 10 for name in GOALS if _pairwise(name)}  # their updates cost several times as much
 AUTO = {"skills": "auto", "horizon": "auto"}
 SETTINGS = {
-    "goals": Setting("four_rooms", "four_rooms", STEPS, {}, GOALS, {"apart": 10}),
+    "goals": Setting("four_rooms", "four_rooms", STEPS, {}, GOALS, FEW),
     "chains": Setting("short", "four_rooms", FEWER, {"horizon": SHORT}, CHAINS),
     # 270 skills in 270 states: most of a minute a run
-    "doorkey": Setting("doorkey", DOORKEY, STEPS, AUTO, TASKS, {"vic": 4, "diayn": 4}),
+    "doorkey": Setting(
+        "doorkey", DOORKEY, STEPS, AUTO, TASKS, {"vic": 4, "diayn": 4, "apart_spread": 4}
+    ),
 }
 
 
@@ -201,8 +225,7 @@ def tasks() -> list[tuple[Setting, dict[str, Task]]]:
     corners = _cells(rooms, (0, 0), (0, 9), (9, 0), (9, 9))
     middles = _cells(rooms, (2, 2), (2, 7), (7, 2), (7, 7))
     doors = _cells(rooms, (2, 5), (8, 5))
-    door = run_of(SETTINGS["doorkey"], TASKS[0], 0).world
-    assert isinstance(door, apart.TableWorld)
+    door = _world(DOORKEY)
     ended = (door.next_state == np.arange(door.n_states)[:, None, None]).all((1, 2))
     of_door = Task(
         door.next_state[:, :, 0], np.arange(door.n_states), ended, np.array([door.start]), 250
@@ -231,6 +254,7 @@ class Lane(NamedTuple):
     low: Any  # its options are low .. high - 1: skills come first, then primitive actions
     high: Any
     optimism: Any  # Q at the start
+    inside: Any = False  # each step teaches all skills that would have made it (intra-option)
 
 
 class Agent(NamedTuple):
@@ -307,6 +331,11 @@ def learner(task: Task, actions: Any, longest: int) -> Any:
         ends = over | (option >= n_skills) | rests | (lasted >= longest)
         target = gained + fading * jnp.where(done, 0.0, a.q[after].max())
         q = a.q.at[first, option].add(jnp.where(ends, RATE, 0.0) * (target - a.q[first, option]))
+        # Sutton, Precup and Singh (1999): a skill that goes on is worth there what it is worth.
+        onward = jnp.where(rests, a.q[after].max(), a.q[after, :n_skills])
+        taught = done + DISCOUNT * jnp.where(done, 0.0, onward) - q[a.state, :n_skills]
+        same = (acts[lane.policy, cell] == move) & lane.inside & (lane.low == 0)
+        q = q.at[a.state, :n_skills].add(jnp.where(same, RATE * taught, 0.0))
         shifted = jnp.roll(a.window, 1).at[0].set(done)
         window = jnp.where(over, shifted, a.window)
         episodes, steps = a.episodes + over, a.steps + 1
@@ -361,6 +390,8 @@ def keep(part: str, name: str, value: Any) -> None:
     table = stored()
     table.setdefault(part, {})[name] = value
     table |= {"steps": STEPS, "fewer": FEWER, "short": SHORT, "budget": BUDGET}
+    table |= {"maze_steps": MAZE_STEPS, "radius": maze_goals.RADIUS}
+    table |= {"maze_discount": maze_goals.DISCOUNT, "walks": maze_goals.WALKS}
     STORED.write_text(json.dumps(table, indent=1) + "\n")
     print(part, name, json.dumps(value), flush=True)
 
@@ -370,16 +401,9 @@ def missing(part: str, name: str, seeds: int) -> bool:
     return found is None or (isinstance(found, list) and len(found) < seeds)
 
 
-def make_train(seeds: int) -> None:
-    for setting in SETTINGS.values():
-        for method in setting.methods:
-            for seed in setting.seeds(method, seeds):
-                run_of(setting, method, seed)
-
-
-def make_goals(seeds: int) -> None:
+def make_goals(seeds: int, only: str | None) -> None:
     setting = SETTINGS["goals"]
-    for method in setting.methods:
+    for method in asked_for(setting.methods, only):
         some = setting.seeds(method, seeds)
         if missing("goals", method, len(some)):
             keep("goals", method, [goals(policies(setting, method, s)) for s in some])
@@ -388,9 +412,9 @@ def make_goals(seeds: int) -> None:
         keep("goals", "random walk", [random_goals(world, world.about.horizon)])
 
 
-def make_chains(seeds: int) -> None:
+def make_chains(seeds: int, only: str | None) -> None:
     setting = SETTINGS["chains"]
-    for method in setting.methods:
+    for method in asked_for(setting.methods, only):
         if missing("chains", method, seeds):
             keep("chains", method, [chain(policies(setting, method, s)) for s in range(seeds)])
     if missing("chains", "untrained", seeds):
@@ -400,25 +424,47 @@ def make_chains(seeds: int) -> None:
         keep("chains", "untrained", [chain(TablePolicies(world, a, SHORT)) for a in drawn])
 
 
-def make_tasks(seeds: int) -> None:
+def make_tasks(seeds: int, only: str | None) -> None:
     for setting, some in tasks():
         for name, task in some.items():
-            if missing("tasks", f"{name} | primitive", seeds):
-                make_task(setting, name, task, seeds)
+            wanted = {}
+            for method in asked_for(TASKS, only):
+                n = len(setting.seeds(method, seeds))
+                ways = [way for way in ways_of(method) if missing("tasks", f"{name} | {way}", n)]
+                wanted |= {method: ways} if ways else {}
+            if wanted:
+                make_task(setting, name, task, wanted, seeds)
 
 
-def make_task(setting: Setting, name: str, task: Task, seeds: int) -> None:
-    """All agents of one task: on primitive actions, on the skills of each method, on both."""
-    every = {(m, s): policies(setting, m, s) for m in TASKS for s in setting.seeds(m, seeds)}
+def ways_of(method: str) -> dict[str, dict[str, Any]]:
+    """How its skills are used, and what differs from a lane of all skills that begin at 0."""
+    plain = {f"skills of {method}": {}, f"both of {method}": {"high": None}}
+    if method != STUDIED:
+        return plain
+    return {
+        **plain,
+        f"skills of {method}, optimistic": {"optimism": 1.0},
+        f"skills of {method}, intra-option": {"inside": True},
+        f"both of {method}, intra-option": {"inside": True, "high": None},
+    }
+
+
+def make_task(
+    setting: Setting, name: str, task: Task, wanted: dict[str, list[str]], seeds: int
+) -> None:
+    """Agents of one task: in the ``wanted`` ways of each method, and once on primitive actions."""
+    every = {(m, s): policies(setting, m, s) for m in wanted for s in setting.seeds(m, seeds)}
     actions = np.stack([one.action for one in every.values()])
     n_skills, n_all = actions.shape[2], actions.shape[2] + task.next_state.shape[1]
     lanes: dict[tuple[str, int], Lane] = {}
-    for seed in range(seeds):
-        lanes["primitive", seed] = Lane(0, n_skills, n_all, 0.0)
-        lanes["primitive, optimistic", seed] = Lane(0, n_skills, n_all, 1.0)
+    if missing("tasks", f"{name} | primitive", seeds):
+        for seed in range(seeds):
+            lanes["primitive", seed] = Lane(0, n_skills, n_all, 0.0)
+            lanes["primitive, optimistic", seed] = Lane(0, n_skills, n_all, 1.0)
     for policy, (method, seed) in enumerate(every):
-        lanes[f"skills of {method}", seed] = Lane(policy, 0, n_skills, 0.0)
-        lanes[f"both of {method}", seed] = Lane(policy, 0, n_all, 0.0)
+        for way in wanted[method]:
+            differs = {k: n_all if v is None else v for k, v in ways_of(method)[way].items()}
+            lanes[way, seed] = Lane(policy, 0, n_skills, 0.0)._replace(**differs)
     longest = next(iter(every.values())).horizon
     scores = solve(task, actions, [*lanes.values()], longest)
     for way in dict.fromkeys(way for way, _ in lanes):
@@ -426,16 +472,60 @@ def make_task(setting: Setting, name: str, task: Task, seeds: int) -> None:
         keep("tasks", f"{name} | {way}", found)
 
 
-PARTS = {"train": make_train, "goals": make_goals, "chains": make_chains, "tasks": make_tasks}
+def make_mazes(seeds: int, only: str | None) -> None:
+    for name in mazes.WALKED:
+        world = worlds.load(f"maze:{name}")
+        assert isinstance(world, JaxWorld)
+        if missing("mazes", f"{name} | random actions", 1):
+            walked = maze_goals.walked(world, mazes.COMMON["hold"], 0)
+            keep("mazes", f"{name} | random actions", [walked])
+        for label in [only] if only else MAZES:
+            if missing("mazes", f"{name} | {label}", seeds):
+                found = [maze_goals.measured(in_maze(name, label, s)) for s in range(seeds)]
+                keep("mazes", f"{name} | {label}", found)
+
+
+def in_maze(name: str, label: str, seed: int) -> apart.Run:
+    """A run in a maze, trained if it is not there; options as benchmarks/mazes.py has them."""
+    out = RUNS / f"maze-{name}-{MAZE_STEPS}" / label.replace(", ", "-") / f"seed-{seed}"
+    if not (out / "summary.json").exists():
+        method, options = in_mazes(label)
+        apart.train(
+            f"maze:{name}",
+            method=method,
+            seed=seed,
+            steps=MAZE_STEPS,
+            out=out,
+            overwrite=True,
+            **options,
+        )
+    return apart.load(out)
+
+
+def in_mazes(label: str) -> tuple[str, dict[str, Any]]:
+    """The method and its options; those that benchmarks/mazes.py has no word on are as they are."""
+    common: dict[str, Any] = {"skills": mazes.COMMON["skills"], "evaluate_every": MAZE_STEPS}
+    if label in mazes.METHODS and label not in mazes.ROWS:
+        common |= mazes.COMMON
+    method, options = {**mazes.METHODS, **mazes.ROWS}.get(label, (label, {}))
+    return method, {**common, **options}
+
+
+def asked_for(methods: tuple[str, ...], only: str | None) -> list[str]:
+    return [method for method in methods if only in (None, method)]
+
+
+PARTS = {"goals": make_goals, "chains": make_chains, "tasks": make_tasks, "mazes": make_mazes}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--only", metavar="METHOD", help="this method alone")
     asked = parser.parse_args()
     for part in asked.parts or PARTS:
-        PARTS[part](asked.seeds)
+        PARTS[part](asked.seeds, asked.only)
 
 
 if __name__ == "__main__":

@@ -430,9 +430,18 @@ def _percent(scores: list[float]) -> str:
     return f"{found.estimate:.1f}" + (f" ± {half:.1f}" if len(scores) > 1 else "")
 
 
+def goals_by_score(goals: dict[str, Any]) -> dict[str, Any]:
+    """Methods by the share of pairs that they come to; what is exact, chance, stands last."""
+
+    def rank(row: tuple[str, Any]) -> tuple[bool, float]:
+        return len(row[1]) == 1, -sum(one["comes"] for one in row[1]) / len(row[1])
+
+    return dict(sorted(goals.items(), key=rank))
+
+
 def payoff_goals() -> str:
     rows = []
-    for method, found in stored("payoff")["goals"].items():
+    for method, found in goals_by_score(stored("payoff")["goals"]).items():
         columns = ("start", "comes", "ends", "chosen_there")
         cells = [_percent([one[c] for one in found]) if c in found[0] else "" for c in columns]
         seeds = len(found) if len(found) > 1 else "exact"
@@ -454,9 +463,28 @@ def payoff_chains() -> str:
     return markdown(["cells, of 85", *map(str, range(1, links + 1)), "seeds"], rows)
 
 
+def payoff_mazes() -> str:
+    rows = []
+    for key, found in stored("payoff")["mazes"].items():
+        maze, label = key.split(" | ")
+        columns = ("reached", "score", "tried", "tried_score")
+        cells = [_percent([one[c] for one in found]) if c in found[0] else "" for c in columns]
+        name = f"`{label}`" if len(found) > 1 else label
+        rows.append([f"`maze:{maze}`", name, *cells, len(found) if len(found) > 1 else ""])
+    head = ["maze", "skills of", "goals reached, %", "score, %", "best of all: reached, %"]
+    return markdown([*head, "score, %", "seeds"], rows)
+
+
 def task_steps(scores: list[int | None], budget: int) -> statistics.Interval:
     """Mean steps; those who did not come there count as the budget."""
     return statistics.mean([budget if at is None else at for at in scores])
+
+
+def way_rank(way: str) -> tuple[bool, int, str, bool]:
+    """Primitive actions first, then methods, the last that is listed first."""
+    plain, _, more = way.partition(", ")
+    kind, _, method = plain.partition(" of ")
+    return bool(method), -list(METHODS).index(method) if method else 0, more, kind == "both"
 
 
 def payoff_tasks() -> str:
@@ -473,7 +501,7 @@ def payoff_tasks() -> str:
             cell = f"at least {mean.estimate:,.0f} ({solved} of {len(scores)} solved)"
         few = f" ({len(scores)} seeds)" if len(scores) < 20 else ""
         by_task.setdefault(task, {})[how] = cell + few
-    ways = list(dict.fromkeys(how for row in by_task.values() for how in row))
+    ways = sorted({how for row in by_task.values() for how in row}, key=way_rank)
     table = [[how, *(row.get(how, "") for row in by_task.values())] for how in ways]
     return markdown(["actions", *by_task], table)
 
@@ -886,7 +914,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
-        *(payoff_goals, payoff_chains, payoff_tasks),
+        *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

@@ -32,9 +32,15 @@ def steps_of(task, way):
     return task_steps(table["tasks"][f"{task} | {way}"], table["budget"]).estimate
 
 
-def quicker(task):
-    """How many times as fast skills of apart_plus are as optimistic primitive actions."""
-    return steps_of(task, "primitive, optimistic") / steps_of(task, "skills of apart_plus")
+def quicker(task, way="skills of apart_plus"):
+    """How many times as fast skills are as optimistic primitive actions."""
+    return steps_of(task, "primitive, optimistic") / steps_of(task, way)
+
+
+def solved(task, way):
+    """How many seeds solved a task of the pay-off, and how many there were."""
+    scores = stored("payoff")["tasks"][f"{task} | {way}"]
+    return [sum(at is not None for at in scores), len(scores)]
 
 
 def share(part, parts):
@@ -318,6 +324,27 @@ HELD = {
             ]
         ),
         "came to the goal, {:,} at most": lambda: [stored("payoff")["budget"]],
+        "skills of `apart_spread` are {:.1f} and {:.1f} times as fast as optimistic Q-learning on "
+        "primitive actions in these two tasks, {:.1f} times in the far corner": (
+            lambda: [
+                quicker(task, "skills of apart_spread, intra-option")
+                for task in ("two cells in order", "key and doors", "far corner")
+            ]
+        ),
+        "{} of {} seeds solved the far corner so": (
+            lambda: solved("far corner", "skills of apart_spread, optimistic")
+        ),
+        "the {:.0f} cells that are farthest within {} steps, and chains of them come to {:.0f} "
+        "cells only": (
+            lambda: [
+                fmean(one[1] for one in stored("payoff")["chains"]["apart_spread"]),
+                stored("payoff")["short"],
+                fmean(one[-1] for one in stored("payoff")["chains"]["apart_spread"]),
+            ]
+        ),
+        "100 skills, {:,} steps: three goals": lambda: [stored("payoff")["maze_steps"]],
+        "scores {}^t": lambda: [stored("payoff")["maze_discount"]],
+        "the mean of {} episodes": lambda: [stored("payoff")["walks"]],
     },
     "docs/guide/compare.md": {
         "With K = {} skills the information count is at most {:.1f} in `four_rooms` ({} cells), "

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import apart
-from apart.report import page, statistics
+from apart.report import page, statistics, strips
 from apart.skills.policies import policies_of
 from apart.worlds import tables
 
@@ -352,7 +352,8 @@ def test_runs_are_compared_and_opened(shown, runs):
         "[...document.querySelectorAll('#compare tbody tr')].map(r => r.innerText.split('\\t'))"
     )
     assert [row[0] for row in rows] == ["apart_plus", "diayn"]
-    assert rows[0][7] == ", ".join(str(run.n_effective) for run in runs[:2])
+    assert rows[0][7] == ", ".join(str(run.spread["radius"]) for run in runs[:2])
+    assert rows[0][8] == ", ".join(str(run.n_effective) for run in runs[:2])
     shown.click("#compare .tile", 1)
     assert text(shown, "h1") == "diayn in ring"
     assert f"{runs[2].n_effective} of 8 skills found" in text(shown, ".summary")
@@ -478,4 +479,87 @@ def test_worlds_without_a_map_with_chance_and_without_history(tab, tmp_path):
     assert "no checkpoint" in text(tab, "#discriminator .side")
     press(tab, "play", (2, 2))
     assert "no checkpoint" in text(tab, "#play .walker .said")
+    assert tab.said == []
+
+
+@pytest.fixture(scope="module")
+def maze(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("maze") / "run"
+    options = {"steps": 600, "skills": 4, "hold": 20, "network": "mlp:8", "evaluate_every": 200}
+    return apart.train("maze:u", method="diayn", out=folder, batch=8, **options)
+
+
+def line(tab, selector):
+    """The points of a drawn line."""
+    found = tab.run(f"document.querySelector({json.dumps(selector)}).getAttribute('points')")
+    return np.array([[float(x) for x in point.split(",")] for point in found.split(" ")])
+
+
+def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
+    page.write([maze], tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    plane, box = maze.world.places.plane, "document.querySelectorAll('#skills svg.map"
+    assert tab.run(f"{box} .wall').length") == len(plane.solid)
+    assert tab.run(f"{box} .border').length") == len(plane.walls)
+    choose(tab, "#skills input[type=number]", 2)
+    x, y = np.array(maze.skills[2].positions).T
+    flipped = np.stack([x, plane.extent[3] - y], 1)  # y points downwards on a screen
+    for part in ("#skills .path.chosen", "#play .path.ahead"):
+        np.testing.assert_allclose(line(tab, part), flipped, atol=1e-5)
+    slide(tab, "#play input[type=range]", 37)
+    np.testing.assert_allclose(line(tab, "#play .path.chosen"), flipped[:38], atol=1e-5)
+    agent = "document.querySelector('#play .agent')"
+    at = tab.run(f"['cx', 'cy'].map((name) => Number({agent}.getAttribute(name)))")
+    np.testing.assert_allclose(at, flipped[37], atol=1e-5)
+    # A goal: the skill that comes there; nothing can begin elsewhere.
+    goal = maze.skills[2].last_state
+    press(tab, "goal", goal)
+    assert "✓ reached" in text(tab, "#goal .verdict")
+    chosen = maze.skills[int(fact(tab, "goal", "skill"))]
+    steps = chosen.trajectory.index(goal)
+    assert fact(tab, "goal", "is there after") == f"{steps} steps"
+    assert tab.run("document.querySelector('#goal .bar').offsetHeight") == 0
+    # What needs a table of states is not shown, and the page says why.
+    assert tab.run("document.querySelector('#discriminator .panel').offsetHeight") == 0
+    assert tab.run("document.querySelector('#discriminator .bar').offsetHeight") == 0
+    assert "no table of actions" in text(tab, "#discriminator .side")
+    ends = len({skill.last_state for skill in maze.skills})
+    assert fact(tab, "training", "places with a skill") == str(ends)
+    radius = maze.spread["radius"]  # between buckets that are neighbours
+    choose(tab, "#curves select", "covering_radius")
+    tab.click("#curves summary")
+    assert texts(tab, "#curves tbody tr:last-child td")[1] == str(radius)
+    assert fact(tab, "about", "hold") == "20"
+    assert "--hold 20" in text(tab, "#about pre")
+    assert text(tab, "#about").count("config.json") == 0
+    assert tab.said == []
+
+
+def test_frames_of_a_skill_stand_below_it(tab, maze, tmp_path):
+    palette = np.array([[10, 20, 30], [200, 100, 50]])
+    sprites = np.zeros((3, 2, 4), np.int32)
+    sprites[1, 0, 3] = sprites[2, 1, 0] = 1
+    which = np.array([[0, 1], [0, 2]])
+    strips.keep(maze, strips.Strips([2, 0], [0, 200], palette, sprites, which))
+    page.write([maze], tmp_path / "page.html")
+    (maze.path / "frames.json").unlink()
+    drawn(tab, tmp_path / "page.html")
+    items = "document.querySelectorAll('#play .strip li')"
+    assert texts(tab, "#play .strip li") == ["step 0", "step 200"]
+    pixels = tab.run(
+        f"[...{items}].map((e) => {{ const c = e.querySelector('canvas');"
+        " return [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]; })"
+    )
+    for got, sprite in zip(pixels, (0, 2), strict=True):  # of skill 0
+        seen = np.array(got).reshape(2, 4, 4)
+        assert (seen[..., :3] == palette[sprites[sprite]]).all()
+        assert (seen[..., 3] == 255).all()
+    now = f"[...{items}].map((e) => e.classList.contains('now'))"
+    assert tab.run(now) == [True, False]
+    slide(tab, "#play input[type=range]", 200)
+    assert tab.run(now) == [False, True]
+    choose(tab, "#play input[type=number]", 1)  # of this one none are kept
+    assert tab.run(f"{items}.length") == 0
+    choose(tab, "#play input[type=number]", 2)
+    assert tab.run(f"{items}.length") == 2
     assert tab.said == []

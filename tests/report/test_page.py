@@ -15,7 +15,7 @@ import pytest
 
 import apart
 from apart.cli import main
-from apart.report import page, page_data, statistics
+from apart.report import page, page_groups, page_numbers, page_places, page_policies, statistics
 from apart.runs import folder as run_folder
 from apart.settings import resolve, words
 from apart.skills.policies import Policies, policies_of
@@ -175,7 +175,7 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
     size = (tmp_path / "page.html").stat().st_size
     assert size < 1_000_000
     one = len(json.dumps(data["runs"][0]["policy"]))
-    monkeypatch.setattr(page_data, "_MOST_POLICIES", int(2.5 * one))
+    monkeypatch.setattr(page_policies, "_MOST_POLICIES", int(2.5 * one))
     data = report(*folders, out=tmp_path / "page.html")
     assert [run["policy"] is not None for run in data["runs"]] == [True, True, *[False] * 6]
     assert "stays small" in data["runs"][-1]["policy_note"]
@@ -183,26 +183,26 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
 
 
 def test_policies_of_first_seeds_come_first():
-    assert list(page_data._first_seeds_first([[0, 1, 2], [3], [4, 5]])) == [0, 3, 4, 1, 5, 2]
+    assert list(page_groups.first_seeds_first([[0, 1, 2], [3], [4, 5]])) == [0, 3, 4, 1, 5, 2]
 
 
 def test_long_curves_are_thinned_with_both_ends():
-    assert page_data._thinned(list(range(1000)), 5) == [0, 249, 499, 749, 999]
-    assert page_data._thinned([1, 2, 3], 5) == [1, 2, 3]
+    assert page_numbers.thinned(list(range(1000)), 5) == [0, 249, 499, 749, 999]
+    assert page_numbers.thinned([1, 2, 3], 5) == [1, 2, 3]
 
 
 def test_places_that_share_a_cell_divide_it():
-    form, x, y, size = page_data._layout([(0, 0, 0), (0, 0, 1), (0, 1, 2)], ["S."])
+    form, x, y, size = page_places._layout([(0, 0, 0), (0, 0, 1), (0, 1, 2)], ["S."])
     assert (form, size) == ("map", 0.5)
     assert list(zip(x, y, strict=True)) == [(0.25, 0.25), (0.75, 0.25), (1.25, 0.25)]
 
 
 def test_places_without_a_map_are_squares_in_order():
-    form, x, y, size = page_data._layout([3, 5, 8, 9, 11], [])
+    form, x, y, size = page_places._layout([3, 5, 8, 9, 11], [])
     assert (form, size) == ("list", 1.0)
     assert x == [0.5, 1.5, 2.5, 0.5, 1.5]
     assert y == [0.5, 0.5, 0.5, 1.5, 1.5]
-    assert page_data._layout([(-2, 3), (4, 5)], [])[0] == "plane"
+    assert page_places._layout([(-2, 3), (4, 5)], [])[0] == "plane"
 
 
 def test_tables_without_a_map_and_with_chance_have_pages(tmp_path):
@@ -224,7 +224,7 @@ def test_tables_without_a_map_and_with_chance_have_pages(tmp_path):
 
 
 def test_a_large_table_shows_what_was_visited(seeds, tmp_path, monkeypatch):
-    monkeypatch.setattr(page_data, "_MOST_LISTED", 3)
+    monkeypatch.setattr(page_places, "MOST_LISTED", 3)
     data = report(seeds / "plus-0", out=tmp_path / "page.html")
     run = apart.load(seeds / "plus-0")
     visited = {place for skill in run.skills for place in skill.trajectory}

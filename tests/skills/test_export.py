@@ -9,11 +9,13 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import hostile
 import numpy as np
 import pytest
 import twins
 
 import apart
+from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
 from apart.skills import apart_skills
@@ -71,6 +73,26 @@ def test_networks_on_observations_act_alike(kind, tmp_path):
             values = np.sort(skills.values(seen)[:, skill])
             if values[-1] - values[-2] > 1e-4 * np.abs(values).max():
                 assert skills.act(skill, seen) == run.skills.act(skill, seen)
+
+
+def test_several_heads_act_alike(tmp_path):
+    """Continuous actions in bins: each of three heads takes its own best number."""
+    hostile.healed()
+    world = worlds.load("gym:hostile:Walk-v0:actions=box3")
+    assert world.about.heads == 3
+    run, skills = exported(world, tmp_path, method="diayn", network="mlp:8")
+    clear, actions = 0, set()
+    for seen in np.stack(np.meshgrid(*[np.arange(4.0)] * 2), -1).reshape(-1, 2):
+        values = skills.values(seen)
+        assert values.shape == (3, world.about.n_actions, 5)
+        for skill in range(5):
+            best = np.sort(values[..., skill], axis=1)
+            if (best[:, -1] - best[:, -2]).min() > 1e-4 * np.abs(values).max():
+                clear += 1
+                actions.add(tuple(skills.act(skill, seen)))
+                assert skills.act(skill, seen) == run.skills.act(skill, seen)
+    assert clear >= 40
+    assert len(actions) > 1
 
 
 def test_bytes_are_seen_as_shares_of_one():

@@ -16,8 +16,10 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
-from apart.report import sheets
+from apart.report import sheets, strips
+from apart.report.page_data import page_data
 from apart.skills.frames import _Camera, _shrunk, film
+from apart.skills.policies import policies_of
 from apart.training.collect import Drawn
 from apart.training.host import Host
 from apart.worlds import guards
@@ -83,6 +85,17 @@ def test_the_sheet_has_a_tile_for_each_and_says_what_it_shows(run, capsys):
     dark = (picture < 0.1).all(2)  # all colours are nearly black
     assert dark.mean() > 0.05
     assert apart.export(run, run.path.parent / "out").joinpath("skills.png").exists()
+
+
+def test_small_ones_are_kept_for_pages(run):
+    run.path.joinpath("frames.json").unlink(missing_ok=True)
+    apart.draw(run.path)
+    found = strips.stored(run)
+    order = found["skills"]
+    assert sorted(order) == list(range(10))
+    assert found["times"] == [0, *strips.times(6)]
+    assert found["sprites"]["shape"][1:] == [6, 9]
+    assert page_data([run], policies_of)["runs"][0]["frames"] == found
 
 
 @pytest.mark.parametrize("n", [1, 2, 17, 41, 121])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import jax
 import numpy as np
 import payoff
 import pytest
@@ -70,3 +71,21 @@ def test_an_agent_with_the_right_skill_is_quick(monkeypatch):
     assert 20 * 9 <= skills < 400  # twenty episodes of nine steps, and a few mistakes
     assert primitive is None or primitive > skills
     assert useless is None
+
+
+def test_a_step_teaches_every_skill_that_would_have_made_it(monkeypatch):
+    """Two skills that both go right: one is followed, and with it the other becomes known."""
+    monkeypatch.setattr(payoff, "BUDGET", 500)
+    monkeypatch.setattr(payoff, "CHUNK", 500)
+    world = parse("S" + "." * 4, "corridor")
+    task = payoff.staged(world, [4], 20)
+    actions = policies(world, RIGHT, RIGHT, LEFT, horizon=10).action[None]
+    init, chunk = payoff.learner(task, actions, 10)
+    key = jax.random.split(jax.random.key(0), 2)
+    lane = payoff.Lane(*(np.array([x, x]) for x in (0, 0, 3, 0.0, False)))
+    lanes = lane._replace(inside=np.array([False, True]))
+    q = np.asarray(chunk(init(key, lanes), key, lanes).q)
+    np.testing.assert_allclose(q[1, :4, 0], q[1, :4, 1], rtol=1e-3)  # one learns as the other
+    np.testing.assert_allclose(q[1, 3, :2], 1.0, rtol=1e-3)
+    np.testing.assert_allclose(q[1, 1, :2], payoff.DISCOUNT**2, rtol=0.1)
+    assert q[0, 3, 0] == 0.0  # else only where it was begun, and that was not there

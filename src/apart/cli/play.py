@@ -6,12 +6,16 @@ import argparse
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from apart._config import number
 from apart._errors import UserError
 from apart.running.jobs import path
 from apart.runs import folder as run_folder
+from apart.runs.folder import Run
+from apart.runs.skills import Skill
 
 HELP = "show a skill of a run walking, in the terminal or as a GIF"
 _PAUSE = 0.12  # seconds between two steps
@@ -22,6 +26,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     parser.add_argument("folder", metavar="DIR", help="the folder of a run")
     parser.add_argument("--skill", metavar="N", required=True, help="its number, from 0 on")
     parser.add_argument("--gif", metavar="FILE", help="write it as an animation instead")
+    parser.add_argument(
+        "--frames", action="store_true", help="in the GIF, as the world renders it, not on its map"
+    )
     parser.set_defaults(command=run)
 
 
@@ -34,29 +41,82 @@ def run(parsed: argparse.Namespace) -> int:
     file = None if parsed.gif is None else _gif(path("--gif", parsed.gif))
     skill = found.skills[int(n)]
     from apart.report import walking
-    from apart.report.figures import has_map
-    from apart.runs import files
 
-    backdrop = found.world.places.backdrop if has_map(found) else ()
+    show = _shown(found, skill, parsed.frames)
     if file is not None:
-        if not backdrop:
-            raise UserError(f"--gif: {found.world.name} has no map to walk on")
-        files.write_bytes(file, walking.gif(backdrop, skill.trajectory))
+        from apart.runs import files
+
+        files.write_bytes(file, show.gif())
         print(f"{walking.told(skill)}: {file}")
         return 0
     print(walking.told(skill))
-    if not backdrop or not sys.stdout.isatty():
+    if not show.times or not sys.stdout.isatty():
         print(walking.listed(skill))
         return 0
-    last = walking.arrival(skill.trajectory)
-    fits = len(backdrop) < shutil.get_terminal_size().lines
-    for step in range(0 if fits else last, last + 1):
-        if step and fits:
-            time.sleep(_PAUSE)
-            print(f"\x1b[{len(backdrop)}A", end="")  # back to the first line of the map
-        for line in walking.frame(backdrop, skill.trajectory, step).split("\n"):
-            print(f"\x1b[2K{line}")
+    _walk(show)
     return 0
+
+
+class _Show(NamedTuple):
+    """How a skill is shown."""
+
+    gif: Callable[[], bytes]
+    times: list[int] = []  # noqa: RUF012 - steps of which there are frames of text
+    frame: Callable[[int], str] = str
+
+
+def _shown(run: Run, skill: Skill, frames: bool) -> _Show:
+    """On its map, on its plane, or as the world renders it."""
+    from apart.report import gliding, walking
+    from apart.report.figures import has_map, has_plane
+
+    places, path = run.world.places, skill.trajectory
+    if not frames and has_map(run):
+        return _Show(
+            lambda: walking.gif(places.backdrop, path),
+            [*range(walking.arrival(path) + 1)],
+            lambda time: walking.frame(places.backdrop, path, time),
+        )
+    plane = places.plane
+    if not frames and has_plane(run) and plane is not None:
+        return _Show(
+            lambda: gliding.gif(plane, skill.positions),
+            gliding.times(skill.positions),
+            lambda time: gliding.frame(plane, skill.positions, time),
+        )
+    return _Show(lambda: _rendered(run, skill))
+
+
+_MOST_FRAMES = 100
+
+
+def _rendered(run: Run, skill: Skill) -> bytes:
+    """An animation of what the world renders of its episode."""
+    from PIL import Image
+
+    from apart.report import walking
+    from apart.skills.frames import film  # starts JAX
+
+    last = max(walking.arrival(skill.trajectory), 1)
+    apart = -(-last // _MOST_FRAMES)
+    times = sorted({*range(apart, last, apart), last})
+    try:
+        shown = film(run, [skill.index], times)
+    except UserError as error:
+        raise UserError(f"--gif: {run.world.name} has no map to walk on, and {error}") from None
+    return walking.animation([Image.fromarray(f) for f in (shown.start, *shown.frames[0])])
+
+
+def _walk(show: _Show) -> None:
+    """Frame after frame in the terminal; the last one alone where it is too low for them."""
+    tall = show.frame(0).count("\n") + 1
+    fits = tall < shutil.get_terminal_size().lines
+    for nth, time_ in enumerate(show.times if fits else show.times[-1:]):
+        if nth:
+            time.sleep(_PAUSE)
+            print(f"\x1b[{tall}A", end="")  # back to the first line
+        for line in show.frame(time_).split("\n"):
+            print(f"\x1b[2K{line}")
 
 
 def _gif(file: Path) -> Path:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from apart._errors import UserError
-from apart.report import draw, maps, planes, sheets
+from apart.report import draw, maps, planes, sheets, strips
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.worlds.holding import held
@@ -28,15 +29,17 @@ def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
     Skills carry their number; faint ones end in a state that an earlier one already has. Few skills
     get large tiles, many small ones; cells are square, whatever the shape of the map. In worlds
     with a plane all skills are lines on one. In worlds without either, or if ``frames`` are asked
-    for, the skills are played again and drawn as the world renders them.
+    for, the skills are played again and drawn as the world renders them. Where that is done, or
+    the world is seen in images, small frames are kept for pages (`strips`).
 
     Raises:
         NoPicture: there is no way to draw them.
     """
-    if has_plane(run) and not frames:
-        return _plane_picture(run)
-    if has_map(run) and not frames:
-        return _map_picture(run)
+    if not frames and (has_plane(run) or has_map(run)):
+        if strips.seen_in_images(run):
+            with contextlib.suppress(UserError):  # a page has its places all the same
+                strips.film_all(run)
+        return _plane_picture(run) if has_plane(run) else _map_picture(run)
     return _frames_picture(run)
 
 
@@ -96,17 +99,13 @@ def _plane_picture(run: run_folder.Run) -> Path:
 
 def _frames_picture(run: run_folder.Run) -> Path:
     """Every skill as the world renders it, played again from its evaluation's start."""
-    from apart.skills.frames import film  # starts JAX
-
     order = _by_place(run)[: sheets.MOST]
     times = sheets.times(len(order), int(run.config["horizon"]))
     try:
-        shown = film(run, [skill for skill, _ in order], times)
+        shown = strips.filmed(run, [skill for skill, _ in order], times)
     except UserError as error:
-        name, why = run.world.name, str(error)
-        why = why.removeprefix(f"{name}: ")
-        lacks = "has no map to draw its skills on: " * (not has_map(run))
-        raise NoPicture(f"{run.path}: {name} {lacks}{why}") from None
+        why = f"{run.world.name} has no map to draw its skills on" * (not has_map(run))
+        raise NoPicture(f"{run.path}: {why}{': ' * bool(why)}{error}") from None
     noun = run.world.places.noun if run.world.places.counted else None
     tiles = [sheets.Tile("all start here", [shown.start])]
     for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):

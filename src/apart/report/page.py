@@ -28,6 +28,7 @@ SCRIPTS: Final = (
     "data.js",
     "walk.js",
     "map.js",
+    "frames.js",
     "state.js",
     "skills.js",
     "tiles.js",

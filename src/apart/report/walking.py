@@ -60,12 +60,20 @@ def frame(backdrop: Sequence[str], path: Sequence[Place], time: int) -> str:
 
 def gif(backdrop: Sequence[str], path: Sequence[Place]) -> bytes:
     """The walk as an animation that repeats; it pauses at the end."""
+    side = min(max(_PIXELS // max(len(backdrop), len(backdrop[0])), _LEAST), _MOST)
+    return animation([_picture(backdrop, path, t, side) for t in range(arrival(path) + 1)])
+
+
+def animation(pictures: Sequence[Any]) -> bytes:
+    """A GIF of pictures, one a step, that repeats."""
     from PIL import Image
 
-    side = min(max(_PIXELS // max(len(backdrop), len(backdrop[0])), _LEAST), _MOST)
-    steps = arrival(path)
-    pictures = [_picture(backdrop, path, time, side) for time in range(steps + 1)]
-    palette = pictures[-1].convert("P", palette=Image.Palette.ADAPTIVE, colors=32)
+    some = [pictures[0], pictures[len(pictures) // 2], pictures[-1]]  # whose colours all have
+    wide, tall = some[0].size
+    sheet = Image.new("RGB", (wide, 3 * tall))
+    for nth, picture in enumerate(some):
+        sheet.paste(picture, (0, nth * tall))
+    palette = sheet.convert("P", palette=Image.Palette.ADAPTIVE, colors=64)
     flat = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in pictures]
     data = io.BytesIO()
     flat[0].save(
@@ -73,7 +81,7 @@ def gif(backdrop: Sequence[str], path: Sequence[Place]) -> bytes:
         format="GIF",
         save_all=True,
         append_images=flat[1:],
-        duration=[_STEP_MS] * steps + [_END_MS],
+        duration=[_STEP_MS] * (len(pictures) - 1) + [_END_MS],
         loop=0,
     )
     return data.getvalue()
@@ -93,11 +101,12 @@ def _picture(backdrop: Sequence[str], path: Sequence[Place], time: int, side: in
     centres = [(side * (p[1] + 0.5), side * (p[0] + 0.5)) for p in path[: time + 1]]
     if time:
         draw.line(centres, maps.PATH, max(side // 6, 1), joint="curve")
-    _disc(draw, centres[0], side / 5, maps.START)
-    _disc(draw, centres[-1], side / 3, maps.END)
+    disc(draw, centres[0], side / 5, maps.START)
+    disc(draw, centres[-1], side / 3, maps.END)
     return made
 
 
-def _disc(draw: Any, centre: tuple[float, float], radius: float, colour: str) -> None:
+def disc(draw: Any, centre: tuple[float, float], radius: float, colour: str) -> None:
+    """A filled circle."""
     (x, y), r = centre, radius
     draw.ellipse((x - r, y - r, x + r, y + r), colour)

@@ -34,6 +34,7 @@ SUMMARY: Final = "summary.json"
 CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
 REPORT: Final = "report.html"
+FRAMES: Final = "frames.json"
 LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 _SEED: Final = re.compile(r"seed-[0-9]+")
 
@@ -333,7 +334,7 @@ def refusal(path: Path, overwrite: bool) -> str | None:
 
 
 # What a run or a set writes, in the order in which it is taken away: last, what says that it is.
-_FILES: Final = (SUMMARY, SKILLS, PICTURE, REPORT, *LOGS, CONFIG, SET)
+_FILES: Final = (SUMMARY, SKILLS, PICTURE, FRAMES, REPORT, *LOGS, CONFIG, SET)
 
 
 def _empty(path: Path) -> bool:

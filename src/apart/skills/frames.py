@@ -1,7 +1,8 @@
 """Pictures that a world renders of its skills, each played once more from where it was evaluated.
 
-Nothing here is stored. Whoever wants frames makes the environments again, from the checkpointed
-policies and the start of the evaluation; who reads a run needs neither.
+Nothing is stored here (`report.strips` keeps small ones). Whoever wants frames makes the
+environments again, from the checkpointed policies and the start of the evaluation; who reads a run
+needs neither.
 """
 
 from __future__ import annotations

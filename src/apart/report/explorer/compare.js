@@ -6,14 +6,14 @@ function comparePart(data) {
     const [mean, low, high] = group.found;
     return [group.label, first.world.name, whole(runs.length),
       rounded(mean, 4), low === high ? "\u2013" : `${rounded(low)} to ${rounded(high)}`,
-      rounded(group.most), rounded(group.walk), runs.map((run) => rounded(run.found)).join(", "),
+      rounded(group.most), rounded(group.walk), radiusOf(runs), runs.map((run) => rounded(run.found)).join(", "),
       runs.map((run) => whole(run.summary.first_full_at)).join(", "),
       whole(first.summary.env_steps), rounded(meanOf(runs.map((run) => run.summary.wall_seconds)))];
   });
   const maps = data.groups.map((group) => endsMap(data.runs[group.runs[0]], group));
   return part("compare", "Side by side", null,
     table(["method", "world", "seeds", "found", "95 % interval", "possible", "random walk",
-      "each seed", "complete at", "steps", "seconds"], rows),
+      "covering radius", "each seed", "complete at", "steps", "seconds"], rows),
     html("p", { class: "words" }, "How many skills of the first seed end in each place; a click "
       + "opens that run above."),
     html("div", { class: "side-by-side" }, maps));
@@ -21,6 +21,11 @@ function comparePart(data) {
 
 function meanOf(numbers) {
   return numbers.reduce((sum, n) => sum + n, 0) / numbers.length;
+}
+
+// Most steps from the nearest end to a place, of each seed; where a table says so.
+function radiusOf(runs) {
+  return runs.map((run) => rounded(run.summary["spread radius"])).join(", ");
 }
 
 function endsMap(run, group) {

@@ -16,6 +16,11 @@ function goalPart() {
   sets.append(html("span", { class: "muted" }, "A click sets the"), radio("goal", "goal"),
     radio("start", "place to begin"), home);
 
+  function setGoal() {
+    setting = "goal";
+    for (const input of sets.querySelectorAll("input")) input.checked = input.value === setting;
+  }
+
   function pick(place) {
     if (setting === "goal") goal = place;
     else start = place;
@@ -42,7 +47,8 @@ function goalPart() {
     const colour = run.colour[skill], first = path.indexOf(goal);
     if (world.form === "list") path.forEach((p) => picture.square(p, { class: "visited" }));
     else picture.path(path, null, { class: `path chosen ${colour}` }, run.points(skill));
-    picture.mark(end, { class: `agent ${colour}` });
+    const points = run.points(skill);
+    picture.mark(end, { class: `agent ${colour}` }, 0.22, points && points[points.length - 1]);
     said.replaceChildren(verdict(world.chance ? found.comes >= 0.5 : first >= 0), facts([
       ["goal", nameOf(world, goal)],
       ["from", nameOf(world, start)],
@@ -64,17 +70,25 @@ function goalPart() {
     start = run.start;
     picture = new Picture(run.world, "Goals. Arrow keys move, Enter picks.", pick);
     panel.replaceChildren(picture.node);
+    sets.hidden = !canWalk(run);
+    if (sets.hidden) setGoal();
     const pairs = reachedPairs(run);
     total.textContent = pairs === null ? "" : "From every place to every goal: "
       + `some skill comes there in ${whole(pairs.comes)} of ${whole(pairs.pairs)} cases `
-      + `(${(100 * pairs.comes / pairs.pairs).toFixed(1)} %), and ends there in `
-      + `${whole(pairs.ends)} (${(100 * pairs.ends / pairs.pairs).toFixed(1)} %).`;
+      + `(${tenths(pairs.comes / pairs.pairs)} %), and ends there in ${whole(pairs.ends)} `
+      + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();
   });
-  return part("goal", "Go to a goal", "Click a goal: the skill for it is the one that comes there most "
-    + "surely, as apart reach picks it. Training began every episode at the start; from elsewhere "
-    + "you see how far skills generalize.",
+  return part("goal", "Go to a goal", wordsFor("Click a goal: the skill for it is the one that comes "
+    + "there most surely, as apart reach picks it. Training began every episode at the start; from "
+    + "elsewhere you see how far skills generalize.", "Click a goal: the skill for it is one that "
+    + "came there when skills were evaluated at the end of training."),
   sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total)));
+}
+
+// Per cent, rounded down: what is not all is not called 100.0.
+function tenths(share) {
+  return (Math.floor(1000 * share) / 10).toFixed(1);
 }
 
 function verdict(reached) {

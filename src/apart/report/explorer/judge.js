@@ -19,6 +19,7 @@ function judgePart() {
     if (control) control.show(skill);
     picture.clear();
     details.replaceChildren();
+    panel.hidden = bar.hidden = !run.policy;
     if (!run.policy) {
       scale.textContent = run.policy_note;
       return;

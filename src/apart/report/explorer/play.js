@@ -66,9 +66,9 @@ function playPart() {
     arrange();
   });
   panels[0].chosen = (skill) => change({ skill });
-  return part("play", "Watch a skill", "Click a place to let the skill begin there: its policy is "
-    + "read from the checkpoint and acts in every state, also where training never put it.",
-  bar, second);
+  return part("play", "Watch a skill", wordsFor("Click a place to let the skill begin there: its "
+    + "policy is read from the checkpoint and acts in every state, also where training never put "
+    + "it.", "The episode of the skill that was evaluated at the end of training."), bar, second);
 }
 
 // One map with a skill walking on it.
@@ -78,7 +78,8 @@ class Walker {
     this.head = html("div", { class: "bar" });
     this.panel = html("div", { class: "panel" });
     this.said = html("p", { class: "said", "aria-live": "polite" });
-    this.node = html("div", { class: "walker" }, this.head, this.panel, this.said);
+    this.seen = html("div");
+    this.node = html("div", { class: "walker" }, this.head, this.panel, this.seen, this.said);
     this.time = 0;
     this.chosen = () => {};
   }
@@ -111,6 +112,9 @@ class Walker {
       return;
     }
     this.begin = place;
+    this.strip = place === run.start ? strip(run, this.skill) : null;
+    this.seen.replaceChildren(this.strip || (run.frames_note
+      ? html("p", { class: "words" }, run.frames_note) : ""));
     this.path = walk(run, this.skill, place);
     this.home.disabled = place === run.start;
     const chance = run.world.chance && place !== run.start ? " (the likeliest steps)" : "";
@@ -123,6 +127,7 @@ class Walker {
     this.time = Math.min(time, this.path.length - 1);
     const { picture, path, run } = this, colour = run.colour[this.skill];
     const points = run.points(this.skill);
+    if (this.strip) markStrip(this.strip, run, this.time);
     picture.clear();
     picture.frame(run.last[this.skill], { class: `frame ${colour}` });
     picture.start(this.begin);

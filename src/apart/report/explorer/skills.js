@@ -76,8 +76,13 @@ function aboutSkill(run, skill) {
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
     ["standing", STANDINGS[standing]],
-    others.length > 0 && ["ends there too", others.join(", ")],
+    others.length > 0 && ["ends there too", listed(others, 12)],
   ];
+}
+
+function listed(numbers, most) {
+  const more = numbers.length - most;
+  return numbers.slice(0, most).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 // Steps until the path does not move any more.

@@ -7,6 +7,13 @@ function listen(listener) {
   listeners.push(listener);
 }
 
+// Words for worlds in which skills can begin anywhere, and for those in which they cannot.
+function wordsFor(anywhere, else_) {
+  const node = html("span");
+  listen(() => { node.textContent = canWalk(state.run) ? anywhere : else_; });
+  return node;
+}
+
 // Takes what changes; listeners get the state and whether the run is another one.
 function change(changed) {
   const another = "run" in changed && changed.run !== state.run;

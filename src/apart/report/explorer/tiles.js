@@ -40,7 +40,10 @@ function tilesPart() {
     html("div", { class: "bar" }, labelled("Show", choose), count), grid);
 }
 
-function tile(run, skill) {
+// A map; where there is neither map nor plane, the last frame of the skill, if it is kept.
+function tilePicture(run, skill) {
+  const numbers = run.world.form === "map" || run.world.plane ? null : framesOf(run, skill);
+  if (numbers) return frame(run, numbers[numbers.length - 1]);
   const picture = new Picture(run.world, "");
   picture.node.setAttribute("aria-hidden", "true");
   const path = run.path(skill), lined = run.world.form !== "list";
@@ -49,9 +52,13 @@ function tile(run, skill) {
   } else path.forEach((place) => picture.square(place, { class: "visited" }));
   picture.mark(run.start, { class: "start-dot" }, 0.25);
   picture.frame(run.last[skill], { class: `end ${run.colour[skill]}` });
+  return picture.node;
+}
+
+function tile(run, skill) {
   const standing = run.standing[skill], mark = standing === "owner" ? "" : ` ${standing}`;
   const first = skill === run.order[0];
-  return button([html("span", {}, `${skill}${mark}`), picture.node], () => change({ skill }), {
+  return button([html("span", {}, `${skill}${mark}`), tilePicture(run, skill)], () => change({ skill }), {
     class: `tile ${standing}`, tabindex: first ? 0 : -1,
     "aria-label": `Skill ${skill}${mark}, ends in ${nameOf(run.world, run.last[skill])}`,
   });
