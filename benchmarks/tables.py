@@ -306,6 +306,20 @@ PUBLISHED_MAZES = {
 }
 
 
+def readme_mazes() -> str:
+    """The rows of `maze_upside` that a first reader asks for."""
+    mazes = stored("mazes")["upside"]
+    rows: list[list[object]] = []
+    for k in ("100", "50"):
+        runs = [list(mazes[name]["apart_spread"][k].values()) for name in ("bottleneck", "u")]
+        seeds = " and ".join(dict.fromkeys(str(len(found)) for found in runs))
+        rows.append([f"`apart_spread`, {k} skills", *map(_visited, runs), seeds])
+    for label in ("UPSIDE, 1M steps", "flat UPSIDE", "DIAYN, 10M steps"):
+        k, found = list(PUBLISHED_MAZES[label].items())[-1]
+        rows.append([f"*{label}*, {k} skills (as published)", *found, 3])
+    return markdown(["", "bottleneck (100)", "U (72)", "seeds"], rows)
+
+
 def maze_upside() -> str:
     """Buckets that skills visit, beside what UPSIDE's paper reports."""
     mazes = stored("mazes")["upside"]
@@ -912,6 +926,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
+        readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),

@@ -19,8 +19,8 @@ class Method:
     Attributes:
         summary: one line for people.
         options: those in which it differs from the defaults.
-        steps_per_update: environment steps for each update, whatever T is; 0 leaves it to
-            ``updates_per_episode``.
+        steps_per_update: environment steps for each update, whatever T is and however many episodes
+            are made together; 0 leaves it to ``updates_per_episode``.
         settled: it is not the paper's, so that there is nothing of the paper to read in it.
         decisions: of an episode, unless the user says for how many steps one is held: about so
             many, as T can be divided; 0 decides at every step.

@@ -171,9 +171,9 @@ def resolve(
     if record.decisions and "hold" not in options:
         config = dataclasses.replace(config, hold=_held_for(config.horizon, record.decisions))
     every = record.steps_per_update
-    if every and not {"updates_per_episode", "episodes_per_update"} & set(options):
-        per_episode = max(round(config.horizon / every), 1)
-        config = dataclasses.replace(config, updates_per_episode=per_episode)
+    if every and "updates_per_episode" not in options:
+        updates = max(round(config.collection / every), 1)
+        config = dataclasses.replace(config, updates_per_episode=updates)
     _check_names(config)
     config = _with_networks(config, loaded, options, record.sees)
     by_reading = {name for name in READINGS[reading].options if name not in options}
