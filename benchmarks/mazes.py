@@ -5,6 +5,7 @@
     python benchmarks/mazes.py choose [--seeds 2] [--only rate]
     python benchmarks/mazes.py upside [--seeds 8] [--skills 100,50,20,10] [--only apart_spread]
     python benchmarks/mazes.py hold [--seeds 1]
+    python benchmarks/mazes.py figure
     python benchmarks/mazes.py speed
 
 `choose` is how the setting of apart_spread was chosen: one option changed at a time, on EDL's
@@ -39,6 +40,7 @@ import numpy as np
 import apart
 from apart.learner import groups
 from apart.objective.rewards import REWARDS
+from apart.report import draw, planes
 from apart.settings import resolve
 from apart.training import sampled
 from apart.training.learner import evaluated
@@ -174,7 +176,7 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
-STUDIES = ("walk", "methods", "choose", "upside", "hold", "speed")
+STUDIES = ("walk", "methods", "choose", "upside", "hold", "figure", "speed")
 FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
 HOLDS = tuple((hold, bounded) for hold in (1, 2, 4, 5, 8) for bounded in (True, False))
 
@@ -203,6 +205,19 @@ def held(hold: int, bounded: bool, seed: int, steps: int) -> dict[str, Any]:
         "largest": round(float(values.max()) / worth, 3),
         "env_steps": config.iterations * config.collection,
     }
+
+
+def figure(runs: Path) -> None:
+    """Few skills and many in both mazes, seed 0, from the run folders of `upside`."""
+    made, axes = draw.figure(2, 2, size=(7.6, 8.0))
+    for axis, (skills, name) in zip(axes, product(("20", "100"), WALKED), strict=True):
+        run = apart.load(runs / "upside" / f"{name}-apart_spread-{skills}" / "seed-0")
+        paths, ends = zip(*((s.positions, s.last_state) for s in run.skills), strict=True)
+        planes.lines(axis, run.world.places.plane, paths, ends)
+        visited = len({place for skill in run.skills for place in skill.trajectory})
+        n = run.world.places.n
+        draw.title(axis, f"{skills} skills, maze:{name}: visit {visited} of {n} buckets", 8.5)
+    made.savefig(STORED.parent.parent / "docs" / "images" / "mazes.png")
 
 
 class Study:
@@ -250,7 +265,9 @@ def main() -> None:
     names = (asked.maze,) if asked.maze else WALKED
     study = Study(asked.stored, asked.runs)
     seeds = range(asked.first, asked.first + (asked.seeds or 1))
-    if asked.what == "speed":
+    if asked.what == "figure":
+        figure(asked.runs)
+    elif asked.what == "speed":
         study.keep(("speed",), speeds())
     elif asked.what == "walk":
         for name in names:
