@@ -178,18 +178,22 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
 
 STUDIES = ("walk", "methods", "choose", "upside", "hold", "figure", "speed")
 FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
-HOLDS = tuple((hold, bounded) for hold in (1, 2, 4, 5, 8) for bounded in (True, False))
+HOLDS = (
+    *((hold, bounded, 4) for hold in (1, 2, 4, 5, 8) for bounded in (True, False)),
+    (1, True, 16),  # as many updates a decision as where it is held for four steps
+)
 
 
-def held(hold: int, bounded: bool, seed: int, steps: int) -> dict[str, Any]:
+def held(hold: int, bounded: bool, updates: int, seed: int, steps: int) -> dict[str, Any]:
     """The same run with decisions of another length, and how large its values become.
 
-    A discount of 0.95 for four steps, whatever a decision is; as many updates for all.
+    A discount of 0.95 for four steps, whatever a decision is.
     """
     if FREE not in REWARDS:
         REWARDS.register(FREE, replace(REWARDS["near_end"], bounds=None))
     options = {"skills": 100, "hold": hold, "discount": 0.95 ** (hold / 4), "steps": steps}
     options |= {"seed": seed, "reward": "near_end" if bounded else FREE}
+    options |= {"updates_per_episode": updates}
     config, world = resolve("maze:bottleneck:start=random", "apart_spread", options)
     run, hyper = program(world, config), hyper_of(config)
     state = run.init(jnp.uint32(seed), hyper)
@@ -285,9 +289,10 @@ def jobs(
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
     """Every run of a study: where it is stored, and how it is made."""
     if asked.what == "hold":
-        for seed, (hold, bounded) in product(seeds, HOLDS):
-            path = ("hold", str(hold), "bounded" if bounded else "free", str(seed))
-            yield path, partial(held, hold, bounded, seed, asked.steps or 300_000)
+        for seed, (hold, bounded, updates) in product(seeds, HOLDS):
+            name = str(hold) if updates == 4 else f"{hold}, {updates} updates"
+            path = ("hold", name, "bounded" if bounded else "free", str(seed))
+            yield path, partial(held, hold, bounded, updates, seed, asked.steps or 300_000)
     elif asked.what == "methods":
         for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
             out = asked.runs / f"{name}-{label.replace(', ', '-')}"

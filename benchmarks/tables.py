@@ -368,7 +368,7 @@ def maze_choices() -> str:
 def maze_hold() -> str:
     """Decisions of other lengths, with bounded targets and without."""
     rows = []
-    for hold, kinds in sorted(stored("mazes")["hold"].items(), key=lambda item: int(item[0])):
+    for hold, kinds in sorted(stored("mazes")["hold"].items()):
         cells: list[object] = []
         for kind in ("bounded", "free"):
             runs = list(kinds.get(kind, {}).values())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Line = Sequence[tuple[float, float]]
 _EDGE, _LINE = 0.01, "#444444"  # room around the plane, in its larger side; colour of walls
+_LIGHTEST = 0.58  # of a line, so that it stands out from the floor
 
 
 def lines(axis: Axes, plane: Plane, paths: Sequence[Line], ends: Sequence[Any]) -> None:
@@ -42,6 +43,8 @@ def lines(axis: Axes, plane: Plane, paths: Sequence[Line], ends: Sequence[Any]) 
     middle = np.array([low + high, bottom + top]) / 2
     angle = np.arctan2(last[:, 1] - middle[1], last[:, 0] - middle[0])
     colours = colormaps["twilight_shifted"](0.12 + 0.76 * (angle / (2 * np.pi) + 0.5))
+    light = colours[:, :3] @ np.array([0.299, 0.587, 0.114])
+    colours[:, :3] *= np.minimum(1.0, _LIGHTEST / light)[:, None]
     colours[:, 3] = [FAINT if end in ends[:k] else 0.9 for k, end in enumerate(ends)]
     axis.add_collection(LineCollection([np.array(p) for p in paths], colors=colours, linewidths=1))
     axis.add_collection(LineCollection(list(plane.walls), colors=_LINE, linewidths=2.5, zorder=3))
