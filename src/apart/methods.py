@@ -119,6 +119,19 @@ _SPREAD_BEYOND: Final = Method(
     sees=("rbf", "fourier"),
 )
 
+# Plain steps: then one Q is the same as one for each part of a reward. Q starts as spread as a
+# bonus is at first, or all skills stay where the first of them went.
+_TOWARDS: Final[Mapping[str, Option]] = {"q_rule": "plain", "learning_rate": 0.1, "init_q": 5.0}
+_DISDAIN: Final[Mapping[str, Option]] = {
+    "discriminator": "ensemble",
+    "reward": "clipped_posterior",
+    "bonus": 10.0,
+    "time_weight": "last",
+    "context": "last",
+    "init_logits": 0.5,
+    **_TOWARDS,
+}
+
 METHODS: Final = Registry(
     "method",
     {
@@ -210,6 +223,28 @@ METHODS: Final = Registry(
             steps_per_update=20,
             settled=True,
             beyond=_SPREAD_BEYOND,
+        ),
+        "dgpo": Method(
+            "one-vs-all, least log odds against any rival, every step (DGPO's reward)",
+            {**_OVA, "reward": "min_log_odds", "time_weight": "all"},
+            settled=True,
+        ),
+        "disdain": Method(
+            "VIC with two discriminators and a bonus where they disagree",
+            _DISDAIN,
+            settled=True,
+        ),
+        "count_bonus": Method(
+            "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
+            {
+                **_OVA,
+                "objective": "count_bonus",
+                "time_weight": "last",
+                "context": "last",
+                "bonus": 10.0,
+                **_TOWARDS,
+            },
+            settled=True,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

@@ -40,6 +40,7 @@ class Kind:
         over_known: whether it looks at all known transitions, which a sweep keeps.
         trains: whether it learns from batches.
         spreads: whether fewer skills than places spread over them.
+        bonus: whether it adds something, times ``--bonus``.
     """
 
     summary: str
@@ -49,6 +50,7 @@ class Kind:
     over_known: bool = False
     trains: bool = False
     spreads: bool = False
+    bonus: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -58,6 +60,13 @@ OBJECTIVES: Final = Registry(
             "a discriminator tells skills apart, --reward says how well",
             f"{_HOME}.told_apart",
             reads=FORMS,
+        ),
+        "count_bonus": Kind(
+            "the same, and what comes of having ended there seldom: --bonus / sqrt(times)",
+            f"{_HOME}.count_bonus",
+            reads=FORMS,
+            listed=True,
+            bonus=True,
         ),
     },
 )
