@@ -121,7 +121,8 @@ _SPREAD_BEYOND: Final = Method(
 
 # Plain steps: then one Q is the same as one for each part of a reward. Q starts as spread as a
 # bonus is at first, or all skills stay where the first of them went.
-_TOWARDS: Final[Mapping[str, Option]] = {"q_rule": "plain", "learning_rate": 0.1, "init_q": 5.0}
+_STEPS: Final[Mapping[str, Option]] = {"q_rule": "plain", "learning_rate": 0.1}
+_TOWARDS: Final[Mapping[str, Option]] = {**_STEPS, "init_q": 5.0}
 _DISDAIN: Final[Mapping[str, Option]] = {
     "discriminator": "ensemble",
     "reward": "clipped_posterior",
@@ -244,6 +245,26 @@ METHODS: Final = Registry(
                 "bonus": 10.0,
                 **_TOWARDS,
             },
+            settled=True,
+        ),
+        "relative_vic": Method(
+            "log q(z | first and last state) - log q(z | last state): displacements, not places",
+            {"objective": "relative_vic", "time_weight": "last", **_STEPS},
+            settled=True,
+        ),
+        "valor": Method(
+            "a decoder of whole trajectories; skills are added as it learns (VALOR)",
+            {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
+            settled=True,
+        ),
+        "dads": Method(
+            "by how much a skill foretells its next state better than all skills do (DADS)",
+            {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
+            settled=True,
+        ),
+        "eddict": Method(
+            "skills are steps in a plane of learned codes of states (EDDICT)",
+            {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
         ),
         "random_walk": Method(

@@ -378,6 +378,11 @@ def check(config: Config, world: World) -> None:
             f"{_rewarding(config, facts)} looks at all known transitions, which "
             f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
         )
+    if facts.objective.by_episode and facts.rule.sweeps:
+        raise UserError(
+            f"--objective {config.objective} rewards whole episodes, which --q-rule "
+            f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
+        )
     if config.buffer < config.transitions:
         raise UserError(
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
@@ -469,7 +474,9 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
     facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
-    logits = facts.discriminator.shape(config.skills)
+    logits: tuple[int, ...] = (config.skills,)
+    if facts.discriminates:
+        logits = facts.discriminator.shape(config.skills)
     q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
     n_rows = 2 * config.batch
     if sight.n_states is not None:

@@ -27,6 +27,8 @@ FORMS: Final = frozenset(
     }
 )
 
+_DECODED: Final = frozenset({"init_logits", "discriminator_learning_rate", "prior", "fading"})
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -41,6 +43,8 @@ class Kind:
         trains: whether it learns from batches.
         spreads: whether fewer skills than places spread over them.
         bonus: whether it adds something, times ``--bonus``.
+        by_episode: whether its rewards look at whole episodes, which batches then bring.
+        grows: whether the number of skills that are drawn does.
     """
 
     summary: str
@@ -51,6 +55,8 @@ class Kind:
     trains: bool = False
     spreads: bool = False
     bonus: bool = False
+    by_episode: bool = False
+    grows: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -67,6 +73,45 @@ OBJECTIVES: Final = Registry(
             reads=FORMS,
             listed=True,
             bonus=True,
+        ),
+        "relative_vic": Kind(
+            "skills told apart by first and last state together, not by the last alone",
+            f"{_HOME}.relative_vic",
+            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
+            listed=True,
+            trains=True,
+            by_episode=True,
+        ),
+        "valor": Kind(
+            "a decoder names the skill from the whole trajectory; skills are added as it learns",
+            f"{_HOME}.valor",
+            reads=_DECODED,
+            listed=True,
+            trains=True,
+            by_episode=True,
+            grows=True,
+        ),
+        "valor_all": Kind(
+            "the same with all skills from the start",
+            f"{_HOME}.valor",
+            reads=_DECODED,
+            listed=True,
+            trains=True,
+            by_episode=True,
+        ),
+        "dads": Kind(
+            "by how much a skill's own dynamics foretell the next state better than all skills' do",
+            f"{_HOME}.dads",
+            reads=frozenset({"prior", "fading"}),
+            listed=True,
+        ),
+        "eddict": Kind(
+            "skills are steps in a plane of learned codes of states",
+            f"{_HOME}.eddict",
+            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
+            listed=True,
+            trains=True,
+            by_episode=True,
         ),
     },
 )
