@@ -2,7 +2,7 @@
 
     python benchmarks/family.py disdain    DISDAIN in the world and by the loop of its own notebook
 
-A study stores what it has after every part of it.
+A study stores what it has after every part of it; parts that are stored are not made again.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ VARIANTS = {
     "ensemble without bonus": Variant(2, 0.0, 0.0),
     "baseline": Variant(1, 0.0, 0.0),
     "baseline with the initial Q of disdain": Variant(1, 0.0, WEIGHT),
+    "disdain with the initial Q of the baseline": Variant(2, WEIGHT, 0.0),
 }
 
 
@@ -128,7 +129,12 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
 
 def disdain(seeds: int, updates: int, every: int = 100_000) -> None:
     table: dict[str, Any] = {"seeds": seeds, "every": every, "cells": 23, "variants": {}}
+    if path_of("disdain").exists():
+        table = json.loads(path_of("disdain").read_text(encoding="utf-8"))
+        assert (table["seeds"], table["every"]) == (seeds, every)
     for name, variant in VARIANTS.items():
+        if len(table["variants"].get(name, [])) == updates // every:
+            continue
         init, chunk, measure = notebook(variant)
         tables = init(jnp.arange(seeds))
         keys = jax.vmap(jax.random.key)(jnp.arange(seeds) + 1_000)

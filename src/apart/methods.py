@@ -257,6 +257,17 @@ METHODS: Final = Registry(
             {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
             settled=True,
         ),
+        "vic_unbiased": Method(
+            "VIC with frequencies of last states for its posterior: exact where chance has a part",
+            {
+                "discriminator": "counts",
+                "reward": "log_counts",
+                "time_weight": "last",
+                "fading": 0.03,
+                **_STEPS,
+            },
+            settled=True,
+        ),
         "dads": Method(
             "by how much a skill foretells its next state better than all skills do (DADS)",
             {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},

@@ -6,9 +6,9 @@ skill.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
-
 from reference.oracle import softmax
 
 
@@ -29,7 +29,7 @@ def differences(world, path):
     """Per step the cell's difference as a number: which of the five moves of a map it is."""
     cells = np.asarray(world.cells)
     named = [(0, 0), (0, -1), (0, 1), (-1, 0), (1, 0)]
-    return [named.index(tuple(cells[b] - cells[a])) for a, b in zip(path, path[1:], strict=False)]
+    return [named.index(tuple(cells[b] - cells[a])) for a, b in pairwise(path)]
 
 
 def valor(kept, world, config, step, z):
@@ -45,7 +45,7 @@ def dads(kept, world, config, step, z):
     possible = moves_of(world, s)
 
     def q(skill):
-        seen = {place: 0.0 for place in possible}
+        seen = dict.fromkeys(possible, 0.0)
         for way, place in enumerate(ways):
             seen[int(place)] += kept["left"][s, way, skill]
         return (seen[after] + config.prior / len(possible)) / (sum(seen.values()) + config.prior)

@@ -57,6 +57,9 @@ def reward(name, logits, skill, beta):
         return min((mine - n) / (mine + n + prior) for n in np.delete(logits, skill))
     if name == "near_end":
         return logits[skill] / 20
+    if name == "log_counts":
+        share = (logits[skill] + beta / len(logits)) / (sum(logits) + beta)
+        return math.log(share * len(logits))
     if name == "own_end":
         return logits[skill] - 4.0
     if name == "min_log_odds":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations_with_replacement
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -178,11 +180,56 @@ def test_relative_vic_finds_skills_that_the_last_state_alone_does_not_tell(metho
     assert sorted(round(x, 3) for x in found)[1] == bits
 
 
+def blahut_arimoto(channel, rounds=3000):
+    """Bits: the capacity of p(s | option) [n, S], the most that any choice of options tells."""
+    prior = np.full(len(channel), 1.0 / len(channel))
+    for _ in range(rounds):
+        mean = prior @ channel
+        ratio = np.where(channel > 0, channel / np.where(mean > 0, mean, 1.0), 1.0)
+        gain = np.exp((channel * np.log(ratio)).sum(axis=1))
+        prior = prior * gain / (prior @ gain)
+    return float(np.log2(prior @ gain))
+
+
+def channel_of(world, horizon):
+    """p(s_T | policy) of every policy that chooses by the state alone, [A^S, S]."""
+    rows = []
+    for policy in np.ndindex(*[world.about.n_actions] * world.n_states):
+        p = np.eye(world.n_states)[world.start]
+        step = np.zeros((world.n_states, world.n_states))
+        for s, a in enumerate(policy):
+            np.add.at(step[s], world.next_state[s, a], world.probability[s, a])
+        rows.append(p @ np.linalg.matrix_power(step, horizon))
+    return np.unique(np.round(rows, 12), axis=0)
+
+
+def test_blahut_arimoto_knows_the_binary_symmetric_channel():
+    entropy = -0.9 * np.log2(0.9) - 0.1 * np.log2(0.1)
+    assert abs(blahut_arimoto(np.array([[0.9, 0.1], [0.1, 0.9]])) - (1 - entropy)) < 1e-6
+
+
+def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
+    world = parse("S..", "slippery corridor", slip=0.3)
+    channel = channel_of(world, 3)
+    most = blahut_arimoto(channel)
+    sets = combinations_with_replacement(range(len(channel)), 3)
+    best = max(bits_of(channel[list(chosen)]) for chosen in sets)  # of three skills, drawn alike
+    assert 0.95 * most < best < most
+    options = {"skills": 3, "horizon": 3, "epsilon": 0.05, "batch": 64, "buffer": 2000}
+    config, _ = resolve(world, "vic_unbiased", options)
+    run, hyper = program(world, config), hyper_of(config)
+    states = trained(world, "vic_unbiased", 3000, **options)
+    found = sorted(float(run.evaluate(s, hyper).mutual_information) for s in states)
+    assert found[-1] <= best + 1e-4
+    assert found[1] > 0.95 * best
+
+
 def test_dads_ends_at_its_closed_form():
     # From the middle of a cross five places can follow. With five skills and one step the best is
     # that each goes its own way: then q(s' | s, z) is 1, the mean is 1/5, and the reward log 5.
     world = parse("#.#\n.S.\n#.#", "cross")
-    states = trained(world, "dads", 3000, skills=5, horizon=1, **{**CHECKED, "epsilon": 0.1})
+    options = {"batch": 64, "buffer": 2000, "epsilon": 0.1}
+    states = trained(world, "dads", 3000, skills=5, horizon=1, **options)
     config, _ = resolve(world, "dads", {"skills": 5, "horizon": 1})
     run, hyper = program(world, config), hyper_of(config)
     found = sorted(int(run.evaluate(s, hyper).n_effective) for s in states)

@@ -80,6 +80,7 @@ CASES = {
     "prior": {"method": "apart_plus", "prior": 0.3, "fading": 0.5},
     "apart_plus_blocks": {"method": "apart_plus", "batch": 1, "bootstrap_last": True},
     "apart_plus_rows": {"method": "apart_plus", "batch": 1, "q_rule": "shared_plain"},
+    "vic_unbiased": {"prior": 0.3},
     "apart_plus_rows_bootstrap": {
         "method": "apart_plus",
         "batch": 1,
@@ -155,7 +156,7 @@ BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
     *("apart_plus_sampled", "apart_plus_rows", "apart_logits", "adam_sweep", "target"),
     *("held", "held_longer", "held_sweep", "held_shared"),
-    *("apart_spread", "apart_spread_few"),
+    *("apart_spread", "apart_spread_few", "vic_unbiased"),
 )
 
 
@@ -436,7 +437,10 @@ def check_updates(case, world, network, states, n, by=Oracle):
     if reading != "ours":
         network = "table+bias"
     config, _ = resolve(WORLD, method, {})
-    kept = method in ("apart_plus", "apart_spread") or options.get("discriminator") == "counts"
+    kept = (
+        method in ("apart_plus", "apart_spread", "vic_unbiased")
+        or options.get("discriminator") == "counts"
+    )
     if kept and options.get("q_rule", "sweep").startswith("sweep"):
         del options["buffer"]  # what is kept and a sweep need none
     options.setdefault("learning_rate", config.learning_rate)

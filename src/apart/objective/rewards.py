@@ -129,6 +129,16 @@ def min_counts(counts: Array, prior: Array) -> Array:
     return (counts - rival) / (counts + rival + prior)
 
 
+def log_counts(counts: Array, prior: Array) -> Array:
+    """[K] log q(z | s) + log K with q the share of z among counts and ``prior`` pseudo-counts.
+
+    `log_posterior` without anything to train: the frequencies are what a classifier tends to.
+    """
+    n_skills = counts.shape[0]
+    share = (counts + prior / n_skills) / (counts.sum() + prior)
+    return jnp.log(share) + jnp.log(float(n_skills))
+
+
 def own_end(near: Array, prior: Array) -> Array:
     """[K] n_z - 1 - `UNKNOWN`, with n_z how near the end of z is, 0 where a rival's is nearer.
 
@@ -183,6 +193,7 @@ REWARDS: Final = Registry(
         "min_counts": Reward(
             "(n_z - n_j) / (n_z + n_j + prior), j the strongest rival", min_counts, "counts"
         ),
+        "log_counts": Reward("log q(z|s) + log K by frequencies", log_counts, "counts"),
         "own_end": Reward(
             "most in the own end, least where a rival's is nearer, the unknown above all",
             own_end,
