@@ -1,6 +1,7 @@
 """Checks of methods of the family against outside facts. Stored in results/family-*.json.
 
     python benchmarks/family.py disdain    DISDAIN in the world and by the loop of its own notebook
+    python benchmarks/family.py valor      VALOR with and without its curriculum, K = 64
 
 A study stores what it has after every part of it; parts that are stored are not made again.
 """
@@ -19,8 +20,11 @@ import jax.numpy as jnp
 from apart._types import Array, Key
 from apart.objective import ensemble
 from apart.objective.rewards import clipped_posterior
+from apart.settings import resolve
 from apart.training import collect
 from apart.training.collect import Dynamics
+from apart.training.program import program
+from apart.training.state import hyper_of
 from apart.worlds import grid
 
 RESULTS = Path(__file__).parent.parent / "results"
@@ -154,13 +158,40 @@ def disdain(seeds: int, updates: int, every: int = 100_000) -> None:
             keep("disdain", table)
 
 
+def valor(seeds: int, updates: int, every: int = 10_000) -> None:
+    """How well the decoder names the skills that are drawn, and how many those are."""
+    table: dict[str, Any] = {"seeds": seeds, "skills": 64, "horizon": 10, "runs": {}}
+    options = {"skills": 64, "horizon": 10, "batch": 160, "steps": 10 * updates}
+    for objective in ("valor", "valor_all"):
+        config, world = resolve("empty", "valor", {**options, "objective": objective})
+        run, hyper = program(world, config), hyper_of(config)
+        for seed in range(seeds):
+            rows = table["runs"].setdefault(objective, {}).setdefault(str(seed), [])
+            state = run.init(jnp.uint32(seed), hyper)
+            for done in range(every, updates + 1, every):
+                state = run.chunk(state, hyper, jnp.int32(every))
+                kept = state.learnt.discriminator
+                rows.append(
+                    {
+                        "updates": done,
+                        "skills": int(kept.n_skills),
+                        "named": round(float(kept.right), 3),
+                        "last_states": int(run.evaluate(state, hyper).n_effective),
+                    }
+                )
+                print(objective, seed, rows[-1], flush=True)
+                keep("valor", table)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("study", choices=["disdain"])
-    parser.add_argument("--seeds", type=int, default=4)
-    parser.add_argument("--updates", type=int, default=1_000_000)
+    studies = {"disdain": (disdain, 4, 1_000_000), "valor": (valor, 2, 60_000)}
+    parser.add_argument("study", choices=studies)
+    parser.add_argument("--seeds", type=int)
+    parser.add_argument("--updates", type=int)
     a = parser.parse_args()
-    {"disdain": disdain}[a.study](a.seeds, a.updates)
+    study, seeds, updates = studies[a.study]
+    study(a.seeds or seeds, a.updates or updates)
 
 
 if __name__ == "__main__":
