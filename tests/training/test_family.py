@@ -45,6 +45,23 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
 
 
+def test_an_episode_teaches_all_skills_too():
+    # A step of rate 1 from one episode of one decision: Q of all skills is the reward there.
+    options = {**TINY, "horizon": 1, "batch": 1, "buffer": 1, "q_rule": "shared_plain"}
+    config, world = resolve(WORLD, "eddict", {**options, "learning_rate": 1.0})
+    learner, hyper = learner_over(world, config, states=True), hyper_of(config)
+    before = jax.jit(initial(learner))(jnp.uint32(0), hyper)
+    run = program(world, config)
+    after = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(1)).learnt
+    changed = np.argwhere((np.asarray(after.q.params) != before.learnt.q.params).any(axis=2))
+    ((state, action),) = changed
+    moved = int(world.next_state[state, action, 0])
+    path = jnp.asarray([[state, moved]])
+    way = Moved(path[:, 0], path[:, 1], path)
+    rewards = learner.objective.rewards(before.learnt.discriminator, way, hyper)
+    np.testing.assert_allclose(after.q.params[state, action], rewards[0], rtol=1e-5)
+
+
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_refuses_options_that_do_nothing(method):
     config, _ = resolve(WORLD, method, TINY)

@@ -37,6 +37,28 @@ class Valor(NamedTuple):
     ended: Counts
 
 
+def differences(next_state: Array, path: Array) -> Array:
+    """[n, T D] 1 for the kind of difference of every step, else 0; paths [n, T + 1]."""
+    took = moves.kind(next_state, path[:, :-1], path[:, 1:])
+    return jax.nn.one_hot(took, next_state[0].size).reshape(path.shape[0], -1)
+
+
+def log_decoded(kept: Valor, seen: Array) -> Array:
+    """[n, K] log P(z | trajectory), from the differences [n, T D] in it."""
+    weights = kept.decoder.params
+    return jax.nn.log_softmax(seen @ weights.reshape(-1, weights.shape[-1]), axis=1)
+
+
+def _with_more_skills(kept: Valor, most: int) -> Valor:
+    """Half as many more and one, at most so many, where those there are were named well enough."""
+    enough = (kept.right >= ENOUGH) & (kept.n_skills < most)
+    more = jnp.minimum(kept.n_skills * 3 // 2 + 1, most)
+    return kept._replace(
+        right=jnp.where(enough, 0.0, kept.right),
+        n_skills=jnp.where(enough, more, kept.n_skills),
+    )
+
+
 def build(given: Given) -> Objective:
     """The objective in a table; `OBJECTIVES` says whether the number of skills grows."""
     c, next_state = given.p.config, given.next_state
@@ -52,38 +74,27 @@ def build(given: Given) -> Objective:
             counts.init(n_states, c.skills),
         )
 
-    def log_decoded(kept: Valor, path: Array) -> Array:
-        """[n, K] log P(z | trajectory); paths [n, T + 1]."""
-        took = moves.kind(next_state, path[:, :-1], path[:, 1:])
-        logits = kept.decoder.params[jnp.arange(c.decisions), took].sum(axis=1)
-        return jax.nn.log_softmax(logits, axis=1)
-
     def rewards(kept: Valor, moved: Moved, hyper: Hyper) -> Array:
         assert moved.path is not None
-        return log_decoded(kept, moved.path)
+        return log_decoded(kept, differences(next_state, moved.path))
 
     def meet(kept: Valor, met: Met, hyper: Hyper) -> Valor:
         new = met.episodes
-        own = jnp.exp(log_decoded(kept, new.obs))[jnp.arange(new.skill.shape[0]), new.skill]
+        log_named = log_decoded(kept, differences(next_state, new.obs))
+        own = jnp.exp(log_named)[jnp.arange(new.skill.shape[0]), new.skill]
         share = 1.0 - (1.0 - LATELY) ** new.skill.shape[0]
-        right = kept.right + share * (own.mean() - kept.right)
-        enough = (right >= ENOUGH) & grows
-        more = jnp.minimum(kept.n_skills * 3 // 2 + 1, c.skills)
-        return kept._replace(
-            right=jnp.where(enough, 0.0, right),
-            n_skills=jnp.where(enough, more, kept.n_skills),
+        kept = kept._replace(
+            right=kept.right + share * (own.mean() - kept.right),
             ended=moves.ended(kept.ended, met, hyper),
         )
+        return _with_more_skills(kept, c.skills) if grows else kept
 
     def fit(kept: Valor, drawn: Sampled, hyper: Hyper, rate: Array) -> Valor:
         batch = drawn.batch
         assert batch.path is not None
-        took = moves.kind(next_state, batch.path[:, :-1], batch.path[:, 1:])
-        wrong = jnp.exp(log_decoded(kept, batch.path)) - jax.nn.one_hot(batch.skill, c.skills)
-        shape = (took.shape[0], c.decisions, c.skills)
-        each = jnp.broadcast_to(wrong[:, None] / took.shape[0], shape)
-        gradient = jnp.zeros_like(kept.decoder.params)
-        gradient = gradient.at[jnp.arange(c.decisions), took].add(each)
+        seen = differences(next_state, batch.path)
+        wrong = jnp.exp(log_decoded(kept, seen)) - jax.nn.one_hot(batch.skill, c.skills)
+        gradient = (seen.T @ wrong / wrong.shape[0]).reshape(kept.decoder.params.shape)
         return kept._replace(decoder=adam.step(form, kept.decoder, gradient, rate))
 
     def scores(kept: Valor, obs: Obs | None, hyper: Hyper) -> Array:
