@@ -38,7 +38,7 @@ PAGES = (
     *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "apart_spread", "readings")),
     *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare", "skills")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
-    "docs/family/disdain.md",
+    *(f"docs/family/{name}.md" for name in ("disdain", "valor")),
 )
 
 
@@ -244,6 +244,18 @@ def family_disdain() -> str:
             cells.append(f"{low:.1f} to {high:.1f} ({ends:.1f} last states)")
         rows.append([f"{found[0]['updates']:,}", *cells])
     return markdown([f"updates, {table['seeds']} seeds", *names], rows)
+
+
+def family_valor() -> str:
+    """How many skills VALOR's decoder names how well, with and without the curriculum."""
+    table, rows = stored("family-valor"), []
+    names = {"valor": "with", "valor_all": "without"}
+    for objective, seeds in table["runs"].items():
+        for seed, found in seeds.items():
+            at = [one for one in found if one["updates"] in (20_000, 40_000, 60_000)]
+            cells = [f"{one['skills']}: {one['named']:.2f} ({one['last_states']})" for one in at]
+            rows.append([f"{names[objective]}, seed {seed}", *cells])
+    return markdown(["curriculum", "20,000 updates", "40,000", "60,000"], rows)
 
 
 def worlds_tables() -> str:
@@ -946,7 +958,8 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
-        *(spread_maps, spread_studies, spread_scale, spread_ablation, family_disdain),
+        *(spread_maps, spread_studies, spread_scale, spread_ablation),
+        *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
