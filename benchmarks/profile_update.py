@@ -47,7 +47,8 @@ def cut(world: Any, config: Any, last: str | None) -> Learner:
     next_state = jnp.asarray(world.next_state)
     slots = replay.slots_for(config.buffer, config.collection)
     ring = replay.packed(slots, config.episodes_per_update, next_state, config.horizon)
-    fit = objectives.build(Given(p, world.n_states, listed=True)).fit
+    given = Given(p, world.n_states, next_state=next_state, starts=(world.start,))
+    fit = objectives.build(given._replace(listed=True)).fit
 
     def update(learnt: Learnt, hyper: Hyper, key: Any, rounds: Any) -> Learnt:
         if last is None or learnt.replay is None:
@@ -60,7 +61,7 @@ def cut(world: Any, config: Any, last: str | None) -> Learner:
         return learnt._replace(updates=learnt.updates + (used < 0))  # the compiler does not know
 
     instead = None if last == "all" else update
-    return tabular.tabular(p, next_state, world.start, ring, instead)
+    return tabular.tabular(given, ring, instead)
 
 
 class Loop:

@@ -38,6 +38,7 @@ PAGES = (
     *(f"docs/paper/{name}.md" for name in ("results", "apart_plus", "apart_spread", "readings")),
     *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare", "skills")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
+    *(f"docs/family/{name}.md" for name in ("disdain", "valor")),
 )
 
 
@@ -226,6 +227,35 @@ def spread_studies() -> str:
             rows.append([f"`{method}`", *cells, f"{score:.2f}", f"{100 * good / len(mine):.1f} %"])
     head = ["method", "worlds", "how many", "K", "runs", "steps", "mean score", "within bounds"]
     return markdown(head, rows)
+
+
+def family_disdain() -> str:
+    """Information count and distinct last states in the world of DISDAIN's notebook."""
+    table = stored("family-disdain")
+    names = list(table["variants"])
+    rows = []
+    for found in zip(*table["variants"].values(), strict=True):
+        if found[0]["updates"] not in (100_000, 300_000, 500_000, 700_000, 1_000_000):
+            continue
+        cells = []
+        for one in found:
+            low, high = min(one["information_count"]), max(one["information_count"])
+            ends = fmean(one["last_states"])
+            cells.append(f"{low:.1f} to {high:.1f} ({ends:.1f} last states)")
+        rows.append([f"{found[0]['updates']:,}", *cells])
+    return markdown([f"updates, {table['seeds']} seeds", *names], rows)
+
+
+def family_valor() -> str:
+    """How many skills VALOR's decoder names how well, with and without the curriculum."""
+    table, rows = stored("family-valor"), []
+    names = {"valor": "with", "valor_all": "without"}
+    for objective, seeds in table["runs"].items():
+        for seed, found in seeds.items():
+            at = [one for one in found if one["updates"] in (20_000, 40_000, 60_000)]
+            cells = [f"{one['skills']}: {one['named']:.2f} ({one['last_states']})" for one in at]
+            rows.append([f"{names[objective]}, seed {seed}", *cells])
+    return markdown(["curriculum", "20,000 updates", "40,000", "60,000"], rows)
 
 
 def worlds_tables() -> str:
@@ -929,6 +959,7 @@ TABLES: dict[str, Callable[[], str]] = {
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
+        *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )

@@ -103,6 +103,9 @@ class Config:
         high=1,
         traced=True,
     )
+    bonus: float = _option(
+        1.0, "weight of a bonus on top of the reward", OBJECTIVE, low=0, high=1e6, traced=True
+    )
     batch: int = _option(640, "samples per update", LEARNING, low=1, high=10_000_000)
     buffer: int = _option(
         50_000, "transitions kept for replay (whole episodes)", LEARNING, low=1, high=1_000_000_000
@@ -229,6 +232,7 @@ class Options(TypedDict, total=False):
     inverse_temperature: float
     prior: float
     fading: float
+    bonus: float
     batch: int
     buffer: int
     learning_rate: float

@@ -119,6 +119,20 @@ _SPREAD_BEYOND: Final = Method(
     sees=("rbf", "fourier"),
 )
 
+# Plain steps: then one Q is the same as one for each part of a reward. Q starts as spread as a
+# bonus is at first, or all skills stay where the first of them went.
+_STEPS: Final[Mapping[str, Option]] = {"q_rule": "plain", "learning_rate": 0.1}
+_TOWARDS: Final[Mapping[str, Option]] = {**_STEPS, "init_q": 5.0}
+_DISDAIN: Final[Mapping[str, Option]] = {
+    "discriminator": "ensemble",
+    "reward": "clipped_posterior",
+    "bonus": 10.0,
+    "time_weight": "last",
+    "context": "last",
+    "init_logits": 0.5,
+    **_TOWARDS,
+}
+
 METHODS: Final = Registry(
     "method",
     {
@@ -210,6 +224,59 @@ METHODS: Final = Registry(
             steps_per_update=20,
             settled=True,
             beyond=_SPREAD_BEYOND,
+        ),
+        "dgpo": Method(
+            "one-vs-all, least log odds against any rival, every step (DGPO's reward)",
+            {**_OVA, "reward": "min_log_odds", "time_weight": "all"},
+            settled=True,
+        ),
+        "disdain": Method(
+            "VIC with two discriminators and a bonus where they disagree",
+            _DISDAIN,
+            settled=True,
+        ),
+        "count_bonus": Method(
+            "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
+            {
+                **_OVA,
+                "objective": "count_bonus",
+                "time_weight": "last",
+                "context": "last",
+                "bonus": 10.0,
+                **_TOWARDS,
+            },
+            settled=True,
+        ),
+        "relative_vic": Method(
+            "log q(z | first and last state) - log q(z | last state): displacements, not places",
+            {"objective": "relative_vic", "time_weight": "last", **_STEPS},
+            settled=True,
+        ),
+        "valor": Method(
+            "a decoder of whole trajectories; skills are added as it learns (VALOR)",
+            {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
+            settled=True,
+        ),
+        "vic_unbiased": Method(
+            "VIC with frequencies of last states for its posterior: exact where chance has a part",
+            {
+                "discriminator": "counts",
+                "reward": "log_counts",
+                "time_weight": "last",
+                "fading": 0.03,
+                **_STEPS,
+            },
+            settled=True,
+        ),
+        "dads": Method(
+            "by how much a skill foretells its next state better than all skills do (DADS)",
+            {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
+            settled=True,
+        ),
+        "eddict": Method(
+            "skills are steps in a plane of learned codes of states (EDDICT)",
+            {"objective": "eddict", "time_weight": "last", **_STEPS},
+            settled=True,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

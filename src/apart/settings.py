@@ -26,7 +26,7 @@ from apart.methods import METHODS, OURS, READINGS, Method
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
 from apart.objective.objectives import FORMS, OBJECTIVES, Kind
-from apart.objective.rewards import REWARDS
+from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
 from apart.worlds.holding import held
@@ -62,6 +62,7 @@ class _Facts(NamedTuple):
 
     objective: Kind
     discriminator: Discriminator
+    reward: Reward
     rule: QRule
     observation: Observation
     q: Form
@@ -72,6 +73,7 @@ class _Facts(NamedTuple):
         return cls(
             OBJECTIVES[config.objective],
             DISCRIMINATORS[config.discriminator],
+            REWARDS[config.reward],
             Q_RULES[config.q_rule],
             OBSERVATIONS[observations.parse(config.observation)[0]],
             *approximators.parse(config.network),
@@ -92,14 +94,19 @@ class _Facts(NamedTuple):
     @property
     def listed(self) -> bool:
         """Whether what gives the rewards goes over the states of a table."""
-        if self.discriminates:
-            return self.counting and not self.discriminator.over_known
+        if self.discriminates and self.counting and not self.discriminator.over_known:
+            return True
         return self.objective.listed
 
     @property
     def over_known(self) -> bool:
         """Whether it looks at all known transitions, which a sweep keeps."""
         return self.discriminator.over_known if self.discriminates else self.objective.over_known
+
+    @property
+    def adds(self) -> bool:
+        """Whether there is a bonus on top of the reward."""
+        return self.objective.bonus or (self.discriminates and self.reward.bonus is not None)
 
     @property
     def networks(self) -> dict[str, Network]:
@@ -120,6 +127,7 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
         "fading": lambda c, f: f.discriminator.over_known,
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
+        "bonus": lambda c, f: not f.adds,
     }
 )
 
@@ -341,7 +349,7 @@ def check(config: Config, world: World) -> None:
     """`UserError` where a complete configuration names what is not there or contradicts itself."""
     _check_names(config)
     facts = _Facts.of(config)
-    reads = REWARDS[config.reward].reads
+    reads = facts.reward.reads
     if facts.discriminates and facts.discriminator.gives != reads:
         fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
         raise UserError(
@@ -369,6 +377,11 @@ def check(config: Config, world: World) -> None:
         raise UserError(
             f"{_rewarding(config, facts)} looks at all known transitions, which "
             f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
+        )
+    if facts.objective.by_episode and facts.rule.sweeps:
+        raise UserError(
+            f"--objective {config.objective} rewards whole episodes, which --q-rule "
+            f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
         )
     if config.buffer < config.transitions:
         raise UserError(
@@ -461,7 +474,9 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
     facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
-    logits = facts.discriminator.shape(config.skills)
+    logits: tuple[int, ...] = (config.skills,)
+    if facts.discriminates:
+        logits = facts.discriminator.shape(config.skills)
     q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
     n_rows = 2 * config.batch
     if sight.n_states is not None:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.objective import discriminators, pairs, rewards
+from apart.objective import discriminators, ensemble, pairs, rewards
 from apart.objective.time_weights import TIME_WEIGHTS, reward_factor
 
 both = pytest.mark.parametrize("maybe_jit", [lambda f: f, jax.jit], ids=["plain", "jit"])
@@ -64,6 +64,26 @@ def test_average_pairs(maybe_jit):
 def test_min_margin(maybe_jit):
     got = maybe_jit(rewards.min_margin)(jnp.array([1.0, 3.0, 0.0]), 2.0)
     np.testing.assert_allclose(got, np.tanh([-2.0, 2.0, -3.0]), rtol=1e-6)
+
+
+def test_min_log_odds_is_the_margin_squashed_otherwise():
+    # DGPO: log q_z / (q_z + q_j) with the strongest rival; q = .5, .3, .2
+    o = jnp.log(jnp.array([0.5, 0.3, 0.2]))
+    got = rewards.min_log_odds(o, 1.0)
+    np.testing.assert_allclose(got, np.log([5 / 8, 3 / 8, 2 / 7]), rtol=1e-5)
+    np.testing.assert_allclose(got, np.log((1 + rewards.min_margin(o, 1.0)) / 2), rtol=1e-5)
+
+
+@both
+def test_an_ensemble(maybe_jit):
+    # q_0 = (.9, .1), q_1 = (.3, .7): the mean is (.6, .4)
+    o = jnp.log(jnp.array([[0.9, 0.1], [0.3, 0.7]]))
+    got = maybe_jit(rewards.clipped_posterior)(o, 1.0)
+    np.testing.assert_allclose(got, [math.log(1.2), 0.0], rtol=1e-5)  # log 0.8 < 0
+    bits = [-sum(p * math.log(p) for p in q) for q in ((0.6, 0.4), (0.9, 0.1), (0.3, 0.7))]
+    bonus = maybe_jit(ensemble.disagreement)(o)
+    np.testing.assert_allclose(bonus, bits[0] - (bits[1] + bits[2]) / 2, rtol=1e-4)
+    np.testing.assert_allclose(ensemble.disagreement(o[:1]), 0.0, atol=1e-6)
 
 
 @both

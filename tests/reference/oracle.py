@@ -57,8 +57,17 @@ def reward(name, logits, skill, beta):
         return min((mine - n) / (mine + n + prior) for n in np.delete(logits, skill))
     if name == "near_end":
         return logits[skill] / 20
+    if name == "log_counts":
+        share = (logits[skill] + beta / len(logits)) / (sum(logits) + beta)
+        return math.log(share * len(logits))
     if name == "own_end":
         return logits[skill] - 4.0
+    if name == "min_log_odds":
+        q = softmax(beta * logits)
+        return min(math.log(q[skill] / (q[skill] + other)) for other in np.delete(q, skill))
+    if name == "clipped_posterior":
+        mean = sum(softmax(member) for member in logits) / len(logits)
+        return max(0.0, math.log(mean[skill] * len(mean)))
     rivals = [j for j in range(logits.n) if j != skill]
     if name == "min_pairs":
         return min(logits.y(skill, j) for j in rivals)
@@ -68,11 +77,21 @@ def reward(name, logits, skill, beta):
     return softmax(np.array(votes))[skill]
 
 
+def disagreement(logits):
+    """Of members [N, K]: the mutual information between a random member and its guess."""
+    each = [softmax(member) for member in logits]
+    mean = sum(each) / len(each)
+    return sum((q * np.log(q / mean)).sum() for q in each) / len(each)
+
+
 def loss_gradient(name, logits, skill, beta):
     """d loss / d logits of one sample: an array [K], or a dict by pair."""
     if name == "one_vs_all":
         onehot = np.eye(len(logits))[skill]
         return beta * (softmax(beta * logits) - onehot)
+    if name == "ensemble":
+        onehot = np.eye(logits.shape[1])[skill]
+        return np.stack([(softmax(member) - onehot) / len(logits) for member in logits])
     gradient = {}
     all_pairs = list(combinations(range(logits.n), 2))
     for i, j in all_pairs:

@@ -10,6 +10,7 @@ import pytest
 
 import apart
 from apart._errors import UserError
+from apart.methods import METHODS
 from apart.runs import folder as run_folder
 from apart.skills.policies import policies_of
 
@@ -22,6 +23,13 @@ CASES = {
     "diayn": {"method": "diayn", "average_rate": 0.1, "buffer": 200},
     "mlp": {"method": "vic", "network": "mlp:8", "buffer": 200},
 }
+# And the first method of every registered objective.
+BY_OBJECTIVE = {
+    method.options["objective"]: {"method": name}
+    for name, method in reversed(list(METHODS.items()))
+    if "objective" in method.options
+}
+CASES |= BY_OBJECTIVE
 
 
 def walk(run, action, skill):
@@ -40,6 +48,7 @@ def check(run):
         assert found.posterior[last, skill.index] == pytest.approx(skill.probability, abs=1e-4)
     np.testing.assert_allclose(found.posterior.sum(1), 1.0, atol=1e-5)
     assert (found.rival != np.arange(run.config["skills"])).all()
+    assert np.isfinite(found.reward).all()
 
 
 @pytest.mark.parametrize("case", CASES)

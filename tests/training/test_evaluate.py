@@ -119,3 +119,27 @@ def test_episodes_of_any_world_are_measured_like_those_of_a_table():
             assert getattr(got, name) is None  # nobody can know
         else:
             np.testing.assert_allclose(getattr(got, name), value, rtol=1e-5, err_msg=name)
+
+
+def test_several_starts_are_drawn_alike_and_counted_exactly():
+    world = parse("S.#S.", "two rooms")  # states 0, 1 and 2, 3
+    q = jnp.zeros((4, 5, 2)).at[:, STAY, 0].set(1.0).at[:, RIGHT, 1].set(1.0)
+    drawn = Drawn(jnp.arange(400) % 2, jnp.full((400, 2), 5))
+    for chance in (parse("S.#S.", "by chance", slip=1e-9), world):
+        made = by_table(Dynamics.of(chance), q, drawn, jax.random.key(0))
+        first = np.asarray(made.obs[:, 0])
+        assert set(first.tolist()) == {0, 2}
+        assert 150 < (first == 0).sum() < 250
+        assert (np.asarray(made.obs[:, -1]) == first + np.asarray(drawn.skill)).all()
+    greedy = jnp.argmax(q, axis=1)
+    p = last_states(greedy, Dynamics.of(world), 2, None)
+    np.testing.assert_allclose(p, [[0.5, 0], [0, 0.5], [0.5, 0], [0, 0.5]])
+    one = by_table(Dynamics.of(world, starts=False), q, drawn, jax.random.key(0))
+    assert (one.obs[:, 0] == world.start).all()
+    few = Drawn(jnp.arange(2), jnp.full((2, 2), 5))
+    episodes = by_table(Dynamics.of(world, starts=False), q, few, jax.random.key(0))
+    got = evaluate_table(
+        greedy, jnp.zeros((4, 2)), jnp.zeros((2, 2)), Dynamics.of(world), episodes, None
+    )
+    assert got.mutual_information == pytest.approx(1.0)
+    assert int(got.n_effective) == 2

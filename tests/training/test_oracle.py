@@ -80,6 +80,7 @@ CASES = {
     "prior": {"method": "apart_plus", "prior": 0.3, "fading": 0.5},
     "apart_plus_blocks": {"method": "apart_plus", "batch": 1, "bootstrap_last": True},
     "apart_plus_rows": {"method": "apart_plus", "batch": 1, "q_rule": "shared_plain"},
+    "vic_unbiased": {"prior": 0.3},
     "apart_plus_rows_bootstrap": {
         "method": "apart_plus",
         "batch": 1,
@@ -93,6 +94,18 @@ CASES = {
     "apart_spread_few": {"method": "apart_spread", "skills": 2, "init_q": 3.0},
     "apart_spread_blocks": {"method": "apart_spread", "batch": 1, "skills": 3},
     "apart_spread_adam": {"method": "apart_spread", "q_rule": "sweep_adam", "learning_rate": 2e-3},
+    "dgpo": {},
+    "disdain": {"bonus": 3.0},
+    "disdain_shared": {"method": "disdain", "q_rule": "shared_adam", "learning_rate": 2e-3},
+    "disdain_sweep": {"method": "disdain", "q_rule": "sweep_plain", "init_logits": 2.0},
+    "count_bonus": {"bonus": 2.0},
+    "count_bonus_sweep": {"method": "count_bonus", "q_rule": "sweep_plain"},
+    "count_bonus_counts": {
+        "method": "count_bonus",
+        "q_rule": "shared_plain",
+        "discriminator": "counts",
+        "reward": "min_counts",
+    },
     "apart_logits": {},
     "apart_logits_sampled": {"method": "apart_logits", "q_rule": "shared_plain"},
     "shared_apart": {"method": "apart", "q_rule": "shared_adam"},
@@ -143,7 +156,7 @@ BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
     *("apart_plus_sampled", "apart_plus_rows", "apart_logits", "adam_sweep", "target"),
     *("held", "held_longer", "held_sweep", "held_shared"),
-    *("apart_spread", "apart_spread_few"),
+    *("apart_spread", "apart_spread_few", "vic_unbiased"),
 )
 
 
@@ -169,6 +182,7 @@ class Oracle:
             self.points = PointPlaces(config.skills, points.size_for(config.skills))
         self.counts = config.discriminator == "counts"
         self.kept = self.counts or config.discriminator == "ends"
+        self.ended = np.zeros(len(self.q))
         self.sharpness = config.prior if self.kept else config.inverse_temperature
 
     def logits_of(self, state):
@@ -182,12 +196,23 @@ class Oracle:
         }
         return oracle.PairLogits(named, self.c.skills)
 
+    def reward(self, state, skill):
+        """Of being in ``state``, with the bonus of those methods that have one."""
+        c = self.c
+        found = oracle.reward(c.reward, self.logits_of(state), skill, self.sharpness)
+        if c.discriminator == "ensemble":
+            found += c.bonus * oracle.disagreement(self.logits[state])
+        if c.objective == "count_bonus":
+            found += c.bonus / max(self.ended[state], 1) ** 0.5
+        return found
+
     def left(self):
         """What annealing leaves of the rates in this round."""
         return 1 - self.rounds / self.c.iterations if self.c.anneal else 1.0
 
     def count(self, last_state, skill):
         """Before the update of a round: where its episode ended."""
+        self.ended[last_state] += 1
         if self.counts:
             self.logits *= 1 - self.c.fading / self.c.skills * self.left()
             self.logits[last_state, skill] += 1
@@ -241,7 +266,7 @@ class Oracle:
                     goal = 0.0
                     for after, (_, weights, went_on) in successors.items():
                         seen = s if c.context == "current" else after
-                        r = oracle.reward(c.reward, self.logits_of(seen), z, self.sharpness)
+                        r = self.reward(seen, z)
                         if self.ends and self.ends.edge[seen]:
                             r /= 1 - c.discount
                         best = target[after, :, z].max()
@@ -251,7 +276,7 @@ class Oracle:
         for s, a, after, own, t, u in transitions:
             seen = s if c.context == "current" else after
             for z in range(c.skills) if c.q_rule.startswith("shared") else [own]:
-                r = oracle.reward(c.reward, self.logits_of(seen), z, self.sharpness)
+                r = self.reward(seen, z)
                 if c.dropout:
                     r *= u < oracle.keep_probability(c.time_weight, t, c.horizon, c.keep)
                 else:
@@ -302,9 +327,41 @@ class Oracle:
             self.target = self.q.copy()
 
 
+class TwoHeads(Oracle):
+    """DISDAIN as its paper has it: a Q of skills and one of the bonus, either of which bootstraps
+    on the action that is best by Q_skill + bonus Q_bonus.
+    """
+
+    def __init__(self, config, q, logits, fade=0.99):
+        super().__init__(config, q, logits, fade)
+        self.of_bonus = np.random.default_rng(0).normal(size=self.q.shape)
+        self.of_skill = self.q - config.bonus * self.of_bonus
+
+    def q_step(self, transitions):
+        c, heads, goals = self.c, (self.of_skill, self.of_bonus), {}
+        for s, a, after, z, t, _ in transitions:
+            best, goes_on = self.q[after, :, z].argmax(), t < c.horizon
+            paid = not goes_on and (
+                oracle.reward(c.reward, self.logits[after], z, 1.0),
+                oracle.disagreement(self.logits[after]),
+            )
+            goals.setdefault((s, a, z), []).append(
+                [c.discount * q[after, best, z] for q in heads] if goes_on else paid
+            )
+        change = {cell: np.mean(found, axis=0) for cell, found in goals.items()}
+        for n, q in enumerate(heads):
+            for cell, goal in change.items():
+                q[cell] += c.learning_rate * (goal[n] - q[cell])
+        return self.of_skill + c.bonus * self.of_bonus
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_fifty_updates_equal_the_oracle(case):
     check_updates(case, WORLD, "table", None, 50)
+
+
+def test_one_q_is_the_two_of_disdain():
+    check_updates("disdain", WORLD, "table", None, 50, TwoHeads)
 
 
 @pytest.mark.parametrize("case", BY_CHANCE)
@@ -372,7 +429,7 @@ def terms_of(params, network, shape):
     return parts
 
 
-def check_updates(case, world, network, states, n):
+def check_updates(case, world, network, states, n, by=Oracle):
     options = {**BASE, "updates_per_episode": 1, **{**CASES, **BEYOND}[case]}
     method = options.pop("method", case)
     reading = options.pop("reading", "ours")
@@ -380,7 +437,10 @@ def check_updates(case, world, network, states, n):
     if reading != "ours":
         network = "table+bias"
     config, _ = resolve(WORLD, method, {})
-    kept = method in ("apart_plus", "apart_spread")
+    kept = (
+        method in ("apart_plus", "apart_spread", "vic_unbiased")
+        or options.get("discriminator") == "counts"
+    )
     if kept and options.get("q_rule", "sweep").startswith("sweep"):
         del options["buffer"]  # what is kept and a sweep need none
     options.setdefault("learning_rate", config.learning_rate)
@@ -395,7 +455,11 @@ def check_updates(case, world, network, states, n):
     def q_of(params):
         return np.asarray(learner.values(params, everywhere))
 
+    def kept_by(learnt):
+        return getattr(learnt.discriminator, "inner", learnt.discriminator)
+
     def logits_of(learnt):
+        learnt = learnt._replace(discriminator=kept_by(learnt))
         if isinstance(learnt.discriminator, counts.Counts):
             return np.asarray(counts.read(learnt.discriminator, None))
         if isinstance(learnt.discriminator, ends.Ends):
@@ -439,8 +503,8 @@ def check_updates(case, world, network, states, n):
     logits_terms = [logits_of(state.learnt)]
     if p.discriminator.learned:
         shape = p.discriminator.shape(config.skills)
-        logits_terms = terms_of(state.learnt.discriminator.params, named[-1], shape)
-    slow = Oracle(config, q_terms, logits_terms, fade)
+        logits_terms = terms_of(kept_by(state.learnt).params, named[-1], shape)
+    slow = by(config, q_terms, logits_terms, fade)
     ring = memory.init()  # a sweep keeps no ring of its own
     for _ in range(n):
         ring, episodes, batch, u = looked(state, ring)

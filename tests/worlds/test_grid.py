@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from apart._errors import UserError
 from apart.worlds import exact, from_spec, grid
+from apart.worlds.holding import held
 
 
 @pytest.mark.parametrize(
@@ -102,8 +103,7 @@ BAD = {
     "ragged": ("S..\n..", "line 2 has 2 cells but line 1 has 3"),
     "empty": ("", "empty"),
     "blank": ("\n\n", "empty"),
-    "no start": ("...", "0 starts"),
-    "two starts": ("S.S", "2 starts"),
+    "no start": ("...", "no start"),
     "unknown": ("S.x", "line 1, column 3: 'x'"),
     "one cell": ("S", "no free neighbour"),
     "walled in": ("S#.", "no free neighbour"),
@@ -201,3 +201,18 @@ def test_lines_above_a_map_are_words_and_its_horizon(tmp_path):
     path.write_text("; horizon soon\nS..\n")
     with pytest.raises(UserError, match="horizon soon"):
         grid.load(str(path))
+
+
+def test_several_starts_count_alike():
+    world = grid.parse("S..#S", "apart", horizon=1)
+    assert world.starts == (0, 3)
+    assert world.start == 0
+    assert world.distance.tolist() == [0, 1, 2, 0]
+    assert world.n_available(1) == 3  # two cells from the first, and the second start
+    assert grid.parse("S..").starts == ()
+    # One uniform step from either: 0 stays in 4 of 5, 3 in all
+    expected = sum(1 - (1 - p) ** 2 for p in (0.4, 0.1, 0.5))
+    assert abs(exact.random_walk_skills(world, 1, 2) - expected) < 1e-12
+    again = grid.from_spec(world.about.spec, 1)
+    assert again.starts == world.starts
+    assert held(world, 2).distance.tolist() == [0, np.iinfo(np.int32).max, 1, 0]

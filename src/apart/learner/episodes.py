@@ -38,6 +38,7 @@ class Batch(NamedTuple):
     last: Array  # bool: the episode ended with it
     terminated: Array | None  # bool: because of where it came to, not because of the clock
     cut: Array | None = None  # bool: by the world's own clock, before ours: it would have gone on
+    path: Obs | None = None  # [B, T + 1, ...] the whole episode, where the replay was asked for it
 
 
 class Sampled(NamedTuple):

@@ -33,8 +33,10 @@ class Replay(NamedTuple):
     # (ring, bits [B] uint32, collections inserted, at least 1) -> uniform with replacement
 
 
-def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Replay:
-    """For table worlds; ``next_state`` [S, A, N]."""
+def packed(
+    slots: int, n_episodes: int, next_state: Array, horizon: int, paths: bool = False
+) -> Replay:
+    """For table worlds; ``next_state`` [S, A, N]. With ``paths`` samples have their episodes."""
     _, n_actions, n_successors = next_state.shape
     successor = next_state.reshape(-1)
     width = 2 if n_successors == 1 else 3
@@ -55,7 +57,8 @@ def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Repl
 
     def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
         filled = jnp.minimum(n_inserted, slots) * n_episodes * horizon
-        picked = ring.reshape(-1, width)[draws.integer(bits, filled)]
+        rows, row = ring.reshape(-1, width), draws.integer(bits, filled)
+        picked = rows[row]
         state_action, skill_time = picked[:, 0], picked[:, 1]
         t = skill_time % horizon + 1
         return Batch(
@@ -66,13 +69,29 @@ def packed(slots: int, n_episodes: int, next_state: Array, horizon: int) -> Repl
             time=t.astype(jnp.float32) / horizon,
             last=t == horizon,
             terminated=None,
+            path=path(rows, row) if paths else None,
         )
+
+    def path(rows: Array, row: Array) -> Array:
+        """[B, T + 1] the states of the episodes that rows are in: its T rows lie together."""
+        episode = rows[(row // horizon * horizon)[:, None] + jnp.arange(horizon)]
+        last = successor[episode[:, -1, 0]] if width == 2 else episode[:, -1, 2]
+        return jnp.concatenate([episode[:, :, 0] // n_actions, last[:, None]], axis=1)
 
     return Replay(init, insert, sample)
 
 
-def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: int) -> Replay:
-    """For any world; ``like`` gives an example of one collection's episodes (traced, not run)."""
+def plain(
+    slots: int,
+    n_episodes: int,
+    like: Callable[[], Episodes],
+    horizon: int,
+    paths: bool = False,
+) -> Replay:
+    """For any world; ``like`` gives an example of one collection's episodes (traced, not run).
+
+    With ``paths`` samples have their episodes.
+    """
 
     def init() -> Ring:
         shapes = jax.eval_shape(like).without_places()
@@ -111,6 +130,7 @@ def plain(slots: int, n_episodes: int, like: Callable[[], Episodes], horizon: in
             last=last,
             terminated=terminated,
             cut=cut,
+            path=jax.tree.map(lambda leaf: leaf[episode], flat.obs) if paths else None,
         )
 
     return Replay(init, insert, sample)

@@ -19,6 +19,7 @@ class Moved(NamedTuple):
 
     before: Obs
     after: Obs
+    path: Obs | None = None  # [n, T + 1, ...] the whole episode of each, for objectives that ask
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from typing import Final
 from apart._lazy import jax, jnp
 from apart._registry import Registry
 from apart._types import Array
-from apart.objective import pairs
+from apart.objective import ensemble, pairs
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Discriminator:
         reads_beta: whether the inverse temperature has a part in its loss or in the rewards of
             its logits.
         beta_in_loss: whether the loss is that of softmax(beta o), or of softmax(o).
+        pairwise: whether there is a logit for each pair of skills.
     """
 
     summary: str
@@ -62,11 +63,7 @@ class Discriminator:
     over_known: bool = False
     reads_beta: bool = False
     beta_in_loss: bool = False
-
-    @property
-    def pairwise(self) -> bool:
-        """Whether there is a logit for each pair of skills."""
-        return len(self.shape(2)) == 2
+    pairwise: bool = False
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -168,6 +165,7 @@ DISCRIMINATORS: Final = Registry(
             _votes,
             "pairs",
             Learned(all_pairs_loss, all_pairs_gradient),
+            pairwise=True,
         ),
         "all_pairs_dont_cares": Discriminator(
             "all pairs, those without the true skill pulled to 0",
@@ -175,6 +173,14 @@ DISCRIMINATORS: Final = Registry(
             _votes,
             "pairs",
             Learned(dont_cares_loss, dont_cares_gradient),
+            pairwise=True,
+        ),
+        "ensemble": Discriminator(
+            f"{ensemble.MEMBERS} x K logits that differ at the start alone (DISDAIN)",
+            ensemble.shape,
+            ensemble.scores,
+            "ensemble",
+            Learned(ensemble.loss, ensemble.gradient),
         ),
         "counts": Discriminator(
             "how often each skill lately ended here; nothing to train",

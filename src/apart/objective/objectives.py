@@ -27,6 +27,8 @@ FORMS: Final = frozenset(
     }
 )
 
+_DECODED: Final = frozenset({"init_logits", "discriminator_learning_rate", "prior", "fading"})
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -40,6 +42,9 @@ class Kind:
         over_known: whether it looks at all known transitions, which a sweep keeps.
         trains: whether it learns from batches.
         spreads: whether fewer skills than places spread over them.
+        bonus: whether it adds something, times ``--bonus``.
+        by_episode: whether its rewards look at whole episodes, which batches then bring.
+        grows: whether the number of skills that are drawn does.
     """
 
     summary: str
@@ -49,6 +54,9 @@ class Kind:
     over_known: bool = False
     trains: bool = False
     spreads: bool = False
+    bonus: bool = False
+    by_episode: bool = False
+    grows: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -58,6 +66,52 @@ OBJECTIVES: Final = Registry(
             "a discriminator tells skills apart, --reward says how well",
             f"{_HOME}.told_apart",
             reads=FORMS,
+        ),
+        "count_bonus": Kind(
+            "the same, and what comes of having ended there seldom: --bonus / sqrt(times)",
+            f"{_HOME}.count_bonus",
+            reads=FORMS,
+            listed=True,
+            bonus=True,
+        ),
+        "relative_vic": Kind(
+            "skills told apart by first and last state together, not by the last alone",
+            f"{_HOME}.relative_vic",
+            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
+            listed=True,
+            trains=True,
+            by_episode=True,
+        ),
+        "valor": Kind(
+            "a decoder names the skill from the whole trajectory; skills are added as it learns",
+            f"{_HOME}.valor",
+            reads=_DECODED,
+            listed=True,
+            trains=True,
+            by_episode=True,
+            grows=True,
+        ),
+        "valor_all": Kind(
+            "the same with all skills from the start",
+            f"{_HOME}.valor",
+            reads=_DECODED,
+            listed=True,
+            trains=True,
+            by_episode=True,
+        ),
+        "dads": Kind(
+            "by how much a skill's own dynamics foretell the next state better than all skills' do",
+            f"{_HOME}.dads",
+            reads=frozenset({"prior", "fading"}),
+            listed=True,
+        ),
+        "eddict": Kind(
+            "skills are steps in a plane of learned codes of states",
+            f"{_HOME}.eddict",
+            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
+            listed=True,
+            trains=True,
+            by_episode=True,
         ),
     },
 )

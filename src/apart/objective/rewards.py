@@ -13,7 +13,7 @@ from typing import Final
 from apart._lazy import jax, jnp
 from apart._registry import Registry
 from apart._types import Array
-from apart.objective import pairs
+from apart.objective import ensemble, pairs
 
 _NEAR: Final = 0.05  # the reward in the own end, where a network learns to come there
 UNKNOWN: Final = 3.0  # by how much the best known state is worse than an action never tried
@@ -33,6 +33,7 @@ class Reward:
             ``rewards`` of every state and pick.
         bounds: the least and the greatest there is, where targets of networks are to stay within
             what such rewards can add up to.
+        bonus: (logits of one state) -> what is added there for every skill, times ``--bonus``.
     """
 
     summary: str
@@ -40,6 +41,7 @@ class Reward:
     reads: str
     of_skill: Callable[[Array, Array, Array], Array] | None = None
     bounds: tuple[float, float] | None = None
+    bonus: Callable[[Array], Array] | None = None
 
 
 def log_posterior(logits: Array, inverse_temperature: Array) -> Array:
@@ -101,6 +103,22 @@ def min_margin(logits: Array, inverse_temperature: Array) -> Array:
     return jnp.tanh(0.5 * (scaled - strongest_rival(scaled)))
 
 
+def min_log_odds(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] the least log(q_z / (q_z + q_j)) over j != z (DGPO), at most 0; logits [K].
+
+    q_z / (q_z + q_j) = sigmoid(o_z - o_j), so that only the strongest rival counts: it is
+    log((1 + `min_margin`) / 2).
+    """
+    scaled = inverse_temperature * logits
+    return jax.nn.log_sigmoid(scaled - strongest_rival(scaled))
+
+
+def clipped_posterior(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] max(0, log q(z | s) + log K) with q the mean of an ensemble (DISDAIN); logits [N, K]."""
+    del inverse_temperature
+    return jnp.maximum(ensemble.log_mean(logits) + jnp.log(float(logits.shape[1])), 0.0)
+
+
 def min_counts(counts: Array, prior: Array) -> Array:
     """[K] the least of (n_z - n_j) / (n_z + n_j + prior) over j != z.
 
@@ -109,6 +127,16 @@ def min_counts(counts: Array, prior: Array) -> Array:
     """
     rival = strongest_rival(counts)
     return (counts - rival) / (counts + rival + prior)
+
+
+def log_counts(counts: Array, prior: Array) -> Array:
+    """[K] log q(z | s) + log K with q the share of z among counts and ``prior`` pseudo-counts.
+
+    `log_posterior` without anything to train: the frequencies are what a classifier tends to.
+    """
+    n_skills = counts.shape[0]
+    share = (counts + prior / n_skills) / (counts.sum() + prior)
+    return jnp.log(share) + jnp.log(float(n_skills))
 
 
 def own_end(near: Array, prior: Array) -> Array:
@@ -153,9 +181,19 @@ REWARDS: Final = Registry(
         "min_margin": Reward(
             "tanh of half the margin over the strongest rival", min_margin, "logits"
         ),
+        "min_log_odds": Reward(
+            "log q_z / (q_z + q_j), j the strongest rival (DGPO)", min_log_odds, "logits"
+        ),
+        "clipped_posterior": Reward(
+            "log q(z|s) + log K of an ensemble, at least 0, and its disagreement (DISDAIN)",
+            clipped_posterior,
+            "ensemble",
+            bonus=ensemble.disagreement,
+        ),
         "min_counts": Reward(
             "(n_z - n_j) / (n_z + n_j + prior), j the strongest rival", min_counts, "counts"
         ),
+        "log_counts": Reward("log q(z|s) + log K by frequencies", log_counts, "counts"),
         "own_end": Reward(
             "most in the own end, least where a rival's is nearer, the unknown above all",
             own_end,

@@ -19,6 +19,7 @@ from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, FloatArray, IntArray
 from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
@@ -108,6 +109,8 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
     """(parameters, numbers) -> the arrays of `Policies`."""
     over, objective = partial(of_states, world, config), learner.objective
     next_state = jnp.asarray(held(world, config.hold).next_state)
+    whole = OBJECTIVES[config.objective].by_episode
+    waits = jnp.full(config.decisions, world.start) if whole else None
 
     def tables(learnt: Learnt, hyper: Hyper) -> tuple[Array, Array, Array, Array]:
         kept, in_states = learnt.discriminator, objective.of_states
@@ -117,7 +120,7 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
             reward = over(lambda obs: in_states(kept, obs, hyper))
         else:  # what the skill's own move is worth
             reward = jax.lax.map(
-                partial(_of_move, objective, kept, hyper, next_state),
+                partial(_of_move, objective, kept, hyper, next_state, waits),
                 (jnp.arange(config.skills), action.T),
             ).T
         rivals = objective.rivals
@@ -130,12 +133,25 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
 
 
 def _of_move(
-    objective: Objective, kept: Kept, hyper: Hyper, next_state: Array, one: tuple[Array, Array]
+    objective: Objective,
+    kept: Kept,
+    hyper: Hyper,
+    next_state: Array,
+    waits: Array | None,
+    one: tuple[Array, Array],
 ) -> Array:
-    """[S] the reward of a skill for what it does in every state."""
+    """[S] the reward of a skill for what it does in every state.
+
+    Where that looks at whole episodes, of those that wait [T] in the start and then are there.
+    """
     skill, action = one
     states = jnp.arange(next_state.shape[0])
-    moved = Moved(states, next_state[states, action, 0])
+    after = next_state[states, action, 0]
+    path = None
+    if waits is not None:
+        before = jnp.broadcast_to(waits, (after.shape[0], *waits.shape))
+        path = jnp.concatenate([before, after[:, None]], axis=1)
+    moved = Moved(states, after, path)
     return objective.rewards(kept, moved, hyper)[:, skill]
 
 

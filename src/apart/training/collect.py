@@ -56,6 +56,18 @@ def draw(
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
+def among(active: Array, key: Key, skill: Array, one_skill: bool = False) -> Array:
+    """[E] skills drawn uniformly from those that are ``active`` [K] bool; at least one is.
+
+    Instead of ``skill``, which was drawn from all.
+    """
+    bits = jax.random.bits(jax.random.fold_in(key, 4), skill.shape, jnp.uint32)
+    if one_skill:
+        bits = jnp.full_like(bits, bits[0])
+    nth = draws.integer(bits, active.sum())
+    return jnp.searchsorted(jnp.cumsum(active), nth + 1).astype(skill.dtype)
+
+
 def actions(values: Array, skill: Array, choice: Array) -> Array:
     """The actions that ``choice`` [n] or [n, M] stands for: itself, or the skill's greedy one.
 
@@ -95,12 +107,26 @@ class Dynamics(NamedTuple):
     next_state: Array  # [S, A, N]
     cumulative: Array  # [S, A, N] probability of each successor and those before it
     start: int
+    starts: Array | None = None  # where there are several, each as likely; else None
 
     @classmethod
-    def of(cls, world: TableWorld) -> Dynamics:
-        """The dynamics of ``world``."""
+    def of(cls, world: TableWorld, starts: bool = True) -> Dynamics:
+        """The dynamics of ``world``; without ``starts`` every episode begins in the first."""
         cumulative = np.cumsum(world.probability, axis=2)
-        return cls(jnp.asarray(world.next_state), jnp.asarray(cumulative, jnp.float32), world.start)
+        several = jnp.asarray(world.starts, jnp.int32) if starts and world.starts else None
+        return cls(
+            jnp.asarray(world.next_state),
+            jnp.asarray(cumulative, jnp.float32),
+            world.start,
+            several,
+        )
+
+    def begin(self, key: Key, n: int) -> Array:
+        """[n] the states in which n episodes begin."""
+        if self.starts is None:
+            return jnp.full(n, self.start, jnp.int32)
+        bits = jax.random.bits(jax.random.fold_in(key, 3), (n,), jnp.uint32)
+        return self.starts[draws.integer(bits, self.starts.shape[0])]
 
     def after(self, state: Array, action: Array, luck: Array) -> Array:
         """The next state; ``luck`` uniform in [0, 1) chooses among several."""
@@ -117,8 +143,13 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
     A decision is held for ``hold`` steps of ``dynamics``; the episodes then have their places.
     """
     if dynamics.next_state.shape[2] == 1 and hold == 1:
-        rollout = partial(_chain, q, dynamics.next_state[:, :, 0], dynamics.start)
-        states, action = jax.vmap(rollout)(drawn.skill, drawn.choice)
+        rollout = partial(_chain, q, dynamics.next_state[:, :, 0])
+        if dynamics.starts is None:
+            rollout = partial(rollout, dynamics.start)
+            states, action = jax.vmap(rollout)(drawn.skill, drawn.choice)
+        else:
+            first = dynamics.begin(key, drawn.skill.shape[0])
+            states, action = jax.vmap(rollout)(first, drawn.skill, drawn.choice)
         return Episodes(states, action, drawn.skill)
     n_actions = q.shape[1]
     greedy = jnp.argmax(q, axis=1)  # [S, K]
@@ -135,7 +166,7 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
         return last, (passed, action)
 
     n, decisions = drawn.choice.shape
-    first = jnp.full(n, dynamics.start, jnp.int32)
+    first = dynamics.begin(key, n)
     luck = _luck(key, (decisions, hold, n))
     _, (passed, action) = jax.lax.scan(decide, first, (drawn.choice.T, luck))
     states = jnp.concatenate([first[None], passed.reshape(-1, n)]).T
@@ -148,7 +179,7 @@ def _luck(key: Key, shape: tuple[int, ...]) -> Array:
 
 
 def _chain(
-    q: Array, next_state: Array, start: int, skill: Array, choice: Array
+    q: Array, next_state: Array, start: int | Array, skill: Array, choice: Array
 ) -> tuple[Array, Array]:
     """One episode in a deterministic table: [T + 1] states, [T] actions.
 
@@ -190,7 +221,7 @@ def steps_of(world: TableWorld | JaxWorld) -> Steps:
             state, action, draws.uniform(jax.random.bits(key, (), jnp.uint32))
         ), None
 
-    return Steps(lambda key: jnp.int32(dynamics.start), step, lambda state: state, None)
+    return Steps(lambda key: dynamics.begin(key, 1)[0], step, lambda state: state, None)
 
 
 def _check(world: JaxWorld) -> None:

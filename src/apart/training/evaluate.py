@@ -6,7 +6,7 @@ In a table everything is exact; elsewhere one episode of each skill is what is k
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -62,7 +62,7 @@ def evaluate_table(
     last = states[:, -1]
     log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
     chancy = dynamics.next_state.shape[2] > 1
-    if chancy or epsilon is not None:
+    if chancy or epsilon is not None or dynamics.starts is not None:
         ends = last_states(greedy, dynamics, horizon, epsilon)
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
@@ -76,26 +76,34 @@ def evaluate_table(
 
 
 def evaluate_episodes(
-    judge: Callable[[Moved], tuple[Array, Array]], episodes: Episodes
+    judge: Callable[[Moved], tuple[Array, Array]], episodes: Episodes, paths: bool = False
 ) -> Evaluation:
     """Measure one episode of every skill in any world; ``judge`` gives scores and rewards [T, K].
+
+    With ``paths`` it is shown the whole episode with every step.
 
     Skills are judged one after the other: all observations at once may not fit the memory.
     """
 
     def of_skill(one: tuple[Array, Moved]) -> tuple[Array, Array, Array]:
         skill, moved = one
+        moved = moved._replace(path=along(moved.path) if paths else None)
         scores, rewards = judge(moved)
         right = jnp.argmax(scores, axis=1) == skill
         return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
 
     before = jax.tree.map(lambda leaf: leaf[:, :-1], episodes.obs)
     after = jax.tree.map(lambda leaf: leaf[:, 1:], episodes.obs)
-    moved = Moved(before, after)
+    moved = Moved(before, after, episodes.obs)
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
     measured = _measure(places, reward, correct, log_posterior)
     return measured._replace(positions=episodes.position)
+
+
+def along(path: Any) -> Any:
+    """[T, T + 1, ...] the whole of one episode [T + 1, ...] beside each of its T steps."""
+    return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (leaf.shape[0] - 1, *leaf.shape)), path)
 
 
 def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array) -> Evaluation:
@@ -142,6 +150,9 @@ def last_states(
         return spread
 
     first = jnp.zeros((n_states, n_skills)).at[dynamics.start].set(1.0)
+    if dynamics.starts is not None:
+        share_of_start = 1.0 / dynamics.starts.shape[0]
+        first = jnp.zeros_like(first).at[dynamics.starts].add(share_of_start)
     last: Array = jax.lax.fori_loop(0, horizon, step, first)
     return last
 

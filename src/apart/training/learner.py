@@ -143,7 +143,7 @@ def fitted(
 
 def moves(drawn: Sampled) -> Moved:
     """The transitions of a batch."""
-    return Moved(drawn.batch.obs, drawn.batch.next_obs)
+    return Moved(drawn.batch.obs, drawn.batch.next_obs, drawn.batch.path)
 
 
 def judged(objective: Objective, learnt: Learnt, moved: Moved, hyper: Hyper) -> tuple[Array, Array]:

@@ -25,11 +25,13 @@ from apart.learner.approximators import NETWORKS, Params
 from apart.learner.episodes import Episodes
 from apart.learner.q_learning import Q_RULES
 from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
 from apart.training import collect
 from apart.training.collect import Drawn, Dynamics
-from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
+from apart.training.evaluate import Evaluation, along, evaluate_episodes, evaluate_table
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
+from apart.training.objectives.contract import Given, Objective
 from apart.training.pieces import pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
@@ -101,13 +103,15 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
         *(c, world.about.n_actions, sight_of(world, c.observation)),
         *(world.about.heads, vectors_of(world)),
     )
-    slots = replay.slots_for(c.buffer, c.transitions)
+    slots, paths = replay.slots_for(c.buffer, c.transitions), OBJECTIVES[c.objective].by_episode
     if not isinstance(world, TableWorld):
-        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions)
-        return sampled(p, kept, None)
+        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions, paths)
+        return sampled(Given(p), kept)
     next_state = jnp.asarray(held(world, c.hold).next_state)
-    ring = replay.packed(slots, n_episodes, next_state, c.decisions)
-    return tabular(p, next_state, world.start, ring) if states else sampled(p, ring, world.n_states)
+    ring = replay.packed(slots, n_episodes, next_state, c.decisions, paths)
+    starts = world.starts or (world.start,)
+    given = Given(p, world.n_states, next_state=next_state, starts=starts)
+    return tabular(given, ring) if states else sampled(given, ring)
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
@@ -164,9 +168,17 @@ class Round(NamedTuple):
 
 
 def round_of(
-    config: Config, n_actions: int, state: TrainState, hyper: Hyper, heads: int = 1
+    config: Config,
+    n_actions: int,
+    state: TrainState,
+    hyper: Hyper,
+    heads: int = 1,
+    objective: Objective | None = None,
 ) -> Round:
-    """The next round of ``state``: a function of its key and its number alone."""
+    """The next round of ``state``: a function of its key and its number alone.
+
+    And of the skills that the ``objective`` has drawn, where it chooses among them.
+    """
     c = config
     key_collect, key_learn = jax.random.split(jax.random.fold_in(state.key, state.iteration))
     if c.anneal:
@@ -178,6 +190,9 @@ def round_of(
         )
     n, t = c.episodes_per_update, c.decisions
     drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill, heads)
+    if objective is not None and objective.active is not None:
+        active = objective.active(state.learnt.discriminator)
+        drawn = drawn._replace(skill=collect.among(active, key_collect, drawn.skill, c.one_skill))
     return Round(key_collect, key_learn, hyper, drawn)
 
 
@@ -214,7 +229,8 @@ def iterate_with(
     episodes_of = collector(world, config, learner)
 
     def iterate(state: TrainState, hyper: Hyper) -> TrainState:
-        made = round_of(config, world.about.n_actions, state, hyper, world.about.heads)
+        about = world.about
+        made = round_of(config, about.n_actions, state, hyper, about.heads, learner.objective)
         episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
         return learnt_from(learner, state, made, episodes)
 
@@ -271,12 +287,15 @@ def _evaluate(
             hold=config.hold,
         )
         return evaluate_episodes(
-            lambda moved: judged(learner.objective, state.learnt, moved, hyper), episodes
+            lambda moved: judged(learner.objective, state.learnt, moved, hyper),
+            episodes,
+            OBJECTIVES[config.objective].by_episode,
         )
     values = of_states(world, config, lambda obs: learner.values(q, obs))
     kept, scores_of = state.learnt.discriminator, learner.objective.scores
     scores = of_states(world, config, lambda obs: scores_of(kept, obs, hyper))
-    episodes = collect.by_table(Dynamics.of(world), values, drawn, key, config.hold)
+    # All skills start alike, in the first of several starts: what differs is what they do.
+    episodes = collect.by_table(Dynamics.of(world, starts=False), values, drawn, key, config.hold)
     rewards = _rewards(world, config, learner, state.learnt, hyper, episodes)
     greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
     return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
@@ -298,9 +317,12 @@ def _rewards(
         table: Array = of_states(world, config, lambda obs: in_states(kept, obs, hyper))
         return table[states[:, 1:], skills[:, None]]
 
+    whole = OBJECTIVES[config.objective].by_episode
+
     def of_skill(one: tuple[Array, Array]) -> Array:
         skill, at = one
-        return objective.rewards(kept, Moved(at[:-1], at[1:]), hyper)[:, skill]
+        moved = Moved(at[:-1], at[1:], along(at) if whole else None)
+        return objective.rewards(kept, moved, hyper)[:, skill]
 
     found: Array = jax.lax.map(of_skill, (skills, states))
     return found
@@ -344,7 +366,9 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
         return collect.actions(learner.values(q, obs), skill, choice)
 
-    begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper, heads))
+    begin = jax.jit(
+        lambda state, hyper: round_of(config, n_actions, state, hyper, heads, learner.objective)
+    )
 
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
         return learnt_from(learner, state, made, episodes)
@@ -376,7 +400,9 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     @jax.jit
     def measure(learnt: Learnt, hyper: Hyper, episodes: Episodes) -> Evaluation:
         return evaluate_episodes(
-            lambda moved: judged(learner.objective, learnt, moved, hyper), episodes
+            lambda moved: judged(learner.objective, learnt, moved, hyper),
+            episodes,
+            OBJECTIVES[config.objective].by_episode,
         )
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:

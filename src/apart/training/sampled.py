@@ -20,15 +20,15 @@ from apart.training.state import Hyper, Learnt
 MOST_SLICES = 32  # actions: behind a network their maximum is faster so (benchmarks/mazes.py)
 
 
-def sampled(p: Pieces, replay: Replay, counted: int | None) -> Learner:
+def sampled(given: Given, replay: Replay) -> Learner:
     """A learner that sees the samples of its batches, nothing else.
 
     Args:
-        p: the method; its rule sweeps not, and is plain only with tables of states.
+        given: the method; its rule sweeps not, and is plain only with tables of states.
         replay: where samples come from.
-        counted: number of states, where observations are their numbers.
     """
-    objective = objectives.build(Given(p, counted))
+    p, counted = given.p, given.counted
+    objective = objectives.build(given)
     # In tables the bits of earlier versions stay.
     grouped = counted is None and groups.pays(p.n_actions, p.config.batch)
     grouped = grouped and p.q.read_own is not None

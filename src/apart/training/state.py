@@ -48,6 +48,7 @@ class Hyper(NamedTuple):
     inverse_temperature: Array
     prior: Array
     fading: Array
+    bonus: Array
     init_q: Array
     init_logits: Array
     rounds: Array  # rounds of the whole run; rates may fall towards its end

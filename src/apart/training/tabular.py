@@ -23,6 +23,7 @@ from apart.learner.episodes import Episodes, Sampled
 from apart.learner.model import Model
 from apart.learner.replay import Replay
 from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
 from apart.training import learner as common
 from apart.training import objectives
 from apart.training.learner import Learner
@@ -57,27 +58,25 @@ class Table(NamedTuple):
 Update = Callable[[Learnt, Hyper, Key, Array], Learnt]  # (..., rounds made with this one)
 
 
-def tabular(
-    p: Pieces, next_state: Array, start: int, replay: Replay, instead: Update | None = None
-) -> Learner:
+def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Learner:
     """A learner over all states.
 
     Args:
-        p: the method.
-        next_state: [S, A, N].
-        start: the state in which every episode starts.
+        given: the method and the table.
         replay: where samples come from, if anything is learnt from them.
         instead: of a whole update, to measure a part of it.
     """
+    p, next_state = given.p, given.next_state
+    assert next_state is not None
     cells = next_state.reshape(-1, next_state.shape[2])
     known = Known(
         empty=lambda: model.init(*cells.shape),
         add=lambda now, new: _known(p, cells, now, new),
         graph=lambda now: _graph(next_state, now),
-        start=start,
+        start=given.starts[0],
     )
     kept = known if p.rule.sweeps else None
-    objective = objectives.build(Given(p, next_state.shape[0], kept, listed=True))
+    objective = objectives.build(given._replace(known=kept, listed=True))
     t = Table(p, objective, next_state)
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
@@ -130,7 +129,8 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
         return Fitted(_block_step(t, learnt, hyper), None)
     chancy = t.next_state.shape[2] > 1
     large = not rule.adam and t.cells_per_sample > ROWS_ABOVE
-    if not rule.sweeps and rule.shares and (chancy or large):
+    by_sample = chancy or large or OBJECTIVES[p.config.objective].by_episode
+    if not rule.sweeps and rule.shares and by_sample:
         assert drawn is not None
         return _rows_step(t, learnt, drawn, hyper)
     q, pull = p.q.read(learnt.q.params, None)

@@ -11,7 +11,8 @@ from apart.worlds.world import TableWorld
 def random_walk_skills(world: TableWorld, horizon: int, n_skills: int) -> float:
     """Expected number of distinct last states of ``n_skills`` uniformly random episodes."""
     probability: FloatArray = np.zeros(world.n_states)
-    probability[world.start] = 1.0
+    starts = list(world.starts or (world.start,))
+    probability[starts] = 1.0 / len(starts)
     for _ in range(horizon):
         flow = probability[:, None, None] * world.probability / world.about.n_actions
         probability = np.zeros_like(probability)

@@ -1,14 +1,14 @@
 """Grid worlds: a map text -> a `TableWorld`. NumPy only, no JAX.
 
-``#`` wall, ``.`` free, ``S`` start. Lines above the map that begin with ``;`` are words for people;
-``; horizon 40`` sets the default length of an episode. The maps that ship are text files in
-``maps/``: to add one, add a file.
+``#`` wall, ``.`` free, ``S`` start (of several, each is as likely). Lines above the map that begin
+with ``;`` are words for people; ``; horizon 40`` sets the default length of an episode. The maps
+that ship are text files in ``maps/``: to add one, add a file.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -87,9 +87,9 @@ def parse(
     _check(rows, name, found.above + 1)
     if not 0.0 <= slip <= 1.0:
         raise UserError(f"--slip: {slip} is outside 0 to 1")
-    starts = [(r, row.index("S")) for r, row in enumerate(rows) if "S" in row]
-    distances = _distances(rows, starts[0])
-    if len(distances) < 2:
+    starts = [(r, c) for r, row in enumerate(rows) for c, char in enumerate(row) if char == "S"]
+    distances = _distances(rows, starts)
+    if len(distances) <= len(starts):
         raise UserError(f"{name}: the start has no free neighbour; free some cells ('.') beside it")
     cells = sorted(distances)
     index = {cell: i for i, cell in enumerate(cells)}
@@ -107,6 +107,7 @@ def parse(
         start=index[starts[0]],
         distance=np.array([distances[cell] for cell in cells], np.int32),
         cells=table,
+        starts=tuple(index[cell] for cell in starts) if len(starts) > 1 else (),
     )
 
 
@@ -149,15 +150,15 @@ def _check(rows: list[str], name: str, first: int) -> None:
                 "make all lines equally long"
             )
     count = sum(row.count("S") for row in rows)
-    if count != 1:
-        raise UserError(f"{name}: the map has {count} starts; mark exactly one cell with 'S'")
+    if count == 0:
+        raise UserError(f"{name}: the map has no start; mark a cell with 'S'")
 
 
-def _distances(rows: list[str], start: tuple[int, int]) -> dict[tuple[int, int], int]:
-    """Breadth-first search over free cells."""
+def _distances(rows: list[str], starts: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Of free cells from the nearest start, by breadth-first search."""
     height, width = len(rows), len(rows[0])
-    found = {start: 0}
-    queue = deque([start])
+    found = dict.fromkeys(starts, 0)
+    queue = deque(starts)
     while queue:
         r, c = queue.popleft()
         for dr, dc in _MOVES:

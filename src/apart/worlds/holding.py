@@ -41,12 +41,14 @@ def _held(world: TableWorld, n: int) -> TableWorld:
         moved, chance = several[:, :, None], np.ones((*several.shape, 1))
     else:
         moved, chance = _by_chance(moved, chance, n)
-    distance = tables.distances(moved, chance > 0, world.start)
+    likely, starts = chance > 0, world.starts or (world.start,)
+    each = np.stack([tables.distances(moved, likely, start) for start in starts])
+    distance = np.where(each < 0, np.iinfo(np.int32).max, each).min(axis=0)
     return dataclasses.replace(
         world,
         next_state=moved,
         probability=chance,
-        distance=np.where(distance < 0, np.iinfo(np.int32).max, distance).astype(np.int32),
+        distance=distance.astype(np.int32),
     )
 
 

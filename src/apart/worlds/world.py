@@ -141,10 +141,12 @@ class TableWorld(_World):
         places: a place a state, in the same order.
         next_state: [S, A, N] the N states that may follow each action; N = 1 is deterministic.
         probability: [S, A, N] of each of them; sums to 1 over N.
-        start: the state in which every episode starts.
-        distance: [S] least number of steps from the start.
+        start: the state in which every episode starts; the first where there are several.
+        distance: [S] least number of steps from a start.
         cells: [S, 2] row and column of each state on the map; empty for worlds without one. States
             may share a cell: an agent may look in four directions there.
+        starts: all states in which an episode may start, each as likely, where there are several;
+            else empty.
     """
 
     about: About
@@ -154,6 +156,7 @@ class TableWorld(_World):
     start: int
     distance: IntArray
     cells: IntArray
+    starts: tuple[int, ...] = ()
 
     @property
     def n_states(self) -> int:
@@ -183,11 +186,12 @@ class TableWorld(_World):
         return len(self.cells) > 0 and len(np.unique(self.cells, axis=0)) == self.n_states
 
     def last_states(self, horizon: int) -> BoolArray:
-        """[S] whether an episode of exactly ``horizon`` steps can end there."""
-        likely = self.probability > 0
-        if (likely & (self.next_state == self.start))[self.start].any():  # it can wait there
+        """[S] whether an episode of exactly ``horizon`` steps can end there, from some start."""
+        likely, starts = self.probability > 0, list(self.starts or (self.start,))
+        waits = (likely & (self.next_state == np.arange(self.n_states)[:, None, None])).any((1, 2))
+        if waits[starts].all():  # it can wait there
             return np.asarray(self.distance <= horizon)
-        there: BoolArray = np.arange(self.n_states) == self.start
+        there: BoolArray = np.isin(np.arange(self.n_states), starts)
         for _ in range(horizon):
             after = np.zeros_like(there)
             after[self.next_state[there][likely[there]]] = True

@@ -29,6 +29,8 @@ class Given(NamedTuple):
     counted: int | None = None  # number of states, where observations are their numbers
     known: Known | None = None  # the known transitions, where a sweep keeps them
     listed: bool = False  # all states are the rows of an update, not the samples of a batch
+    next_state: Array | None = None  # [S, A, N] of a table
+    starts: tuple[int, ...] = (0,)  # of a table: where episodes begin
 
 
 class Met(NamedTuple):
@@ -58,6 +60,8 @@ class Objective(NamedTuple):
     # a batch at an update, with the rate; None: it learns from none
     bounds: tuple[float, float] | None = None
     # of rewards, where targets of networks are to stay within what they can add up to
+    active: Callable[[Kept], Array] | None = None
+    # [K] bool the skills that episodes are made of, at least one; None: all
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
 

@@ -42,7 +42,10 @@ def build(given: Given) -> Objective:
         return hyper.inverse_temperature if p.discriminator.learned else hyper.prior
 
     def of_rows(rows: Array, hyper: Hyper) -> Array:
-        return jax.vmap(p.reward.rewards, (0, None))(rows, sharpness(hyper))
+        rewards = jax.vmap(p.reward.rewards, (0, None))(rows, sharpness(hyper))
+        if p.reward.bonus is None:
+            return rewards
+        return rewards + hyper.bonus * jax.vmap(p.reward.bonus)(rows)[:, None]
 
     def of_states(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
         reward = of_rows(keeper.read(kept, obs), hyper)

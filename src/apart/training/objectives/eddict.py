@@ -1,0 +1,68 @@
+"""EDDICT: states have codes in the plane, and a skill is a step there.
+
+A skill is a fixed code D_z in the unit disc. The reward, in the last step, is
+-|D_z - (f(s_T) - f(s_0))|^2, and f learns to make it less negative.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from apart._types import Array, Key, Obs
+from apart.learner import adam
+from apart.learner.adam import Fitted
+from apart.learner.episodes import Sampled
+from apart.objective.contexts import Moved
+from apart.training.objectives.contract import Given, Objective
+from apart.training.state import Hyper
+
+PLANE: Final = 2
+
+
+class Eddict(NamedTuple):
+    """f and the codes of the skills."""
+
+    f: Fitted
+    codes: Array  # [K, 2] never changed
+
+
+def build(given: Given) -> Objective:
+    """The objective in a table."""
+    form, n_skills = given.p.network((PLANE,)), given.p.config.skills
+
+    def init(key: Key, hyper: Hyper) -> Eddict:
+        key_f, key_codes = jax.random.split(key)
+        angle, radius = jax.random.uniform(key_codes, (2, n_skills))
+        turned = 2.0 * jnp.pi * angle
+        codes = jnp.sqrt(radius)[:, None] * jnp.stack([jnp.cos(turned), jnp.sin(turned)], axis=1)
+        return Eddict(adam.fit(form, form.init(key_f, hyper.init_logits)), codes)
+
+    def of_steps(kept: Eddict, first: Array, last: Array) -> Array:
+        """[n, K] of what lies between the codes of two states, [n, 2] each."""
+        gap = kept.codes[None] - (last - first)[:, None]
+        return -(gap**2).sum(axis=2)
+
+    def rewards(kept: Eddict, moved: Moved, hyper: Hyper) -> Array:
+        assert moved.path is not None
+        first = form.read(kept.f.params, moved.path[:, 0])[0]
+        return of_steps(kept, first, form.read(kept.f.params, moved.after)[0])
+
+    def scores(kept: Eddict, obs: Obs | None, hyper: Hyper) -> Array:
+        start = form.read(kept.f.params, jnp.asarray(given.starts[:1]))[0]
+        return of_steps(kept, start, form.read(kept.f.params, obs)[0])
+
+    def fit(kept: Eddict, drawn: Sampled, hyper: Hyper, rate: Array) -> Eddict:
+        batch = drawn.batch
+        assert batch.path is not None
+        n = batch.skill.shape[0]
+        both = jnp.concatenate([batch.path[:, 0], batch.next_obs])
+        read, pull = form.read(kept.f.params, both)
+        weight = batch.last[:, None] / jnp.maximum(batch.last.sum(), 1.0)
+        error = 2.0 * weight * (read[n:] - read[:n] - kept.codes[batch.skill])
+        gradient = pull(jnp.concatenate([-error, error]))
+        return kept._replace(f=adam.step(form, kept.f, gradient, rate))
+
+    return Objective(init=init, rewards=rewards, scores=scores, fit=fit)

@@ -1,0 +1,292 @@
+"""What every registered method and objective must satisfy, and what those of the family find."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import family
+
+from apart._errors import UserError
+from apart.learner.episodes import Batch, Sampled
+from apart.methods import METHODS
+from apart.objective.contexts import Moved
+from apart.objective.objectives import FORMS, OBJECTIVES
+from apart.settings import resolve
+from apart.training import collect
+from apart.training.program import initial, learner_over, program
+from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
+from apart.worlds.grid import parse
+
+WORLD = parse("S..\n.#S", "two starts")
+TINY = {"skills": 5, "horizon": 4, "steps": 400, "batch": 24, "epsilon": 0.3}
+IN_ORACLE = {"told_apart", "count_bonus"}  # whole updates in test_oracle
+IN_TABLES = [name for name, m in METHODS.items() if "network" not in m.options]
+
+
+@pytest.mark.parametrize("method", IN_TABLES)
+def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
+    config, world = resolve(WORLD, method, TINY)
+    run, hyper = program(world, config), hyper_of(config)
+    whole = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(6))
+    part = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(2))
+    part = run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(4))
+    other = run.chunk(run.init(jnp.uint32(2), hyper), hyper, jnp.int32(6))
+    first, second, third = (to_arrays(state) for state in (whole, part, other))
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    assert any((first[name] != third[name]).any() for name in first if name != "key")
+    found = run.evaluate(whole, hyper)
+    assert bool(run.finite(whole))
+    assert 1 <= int(found.n_effective) <= config.skills
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
+
+
+def test_an_episode_teaches_all_skills_too():
+    # A step of rate 1 from one episode of one decision: Q of all skills is the reward there.
+    options = {**TINY, "horizon": 1, "batch": 1, "buffer": 1, "q_rule": "shared_plain"}
+    config, world = resolve(WORLD, "eddict", {**options, "learning_rate": 1.0})
+    learner, hyper = learner_over(world, config, states=True), hyper_of(config)
+    before = jax.jit(initial(learner))(jnp.uint32(0), hyper)
+    run = program(world, config)
+    after = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(1)).learnt
+    changed = np.argwhere((np.asarray(after.q.params) != before.learnt.q.params).any(axis=2))
+    ((state, action),) = changed
+    moved = int(world.next_state[state, action, 0])
+    path = jnp.asarray([[state, moved]])
+    way = Moved(path[:, 0], path[:, 1], path)
+    rewards = learner.objective.rewards(before.learnt.discriminator, way, hyper)
+    np.testing.assert_allclose(after.q.params[state, action], rewards[0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("method", IN_TABLES)
+def test_every_method_refuses_options_that_do_nothing(method):
+    config, _ = resolve(WORLD, method, TINY)
+    unread = sorted(FORMS - OBJECTIVES[config.objective].reads)
+    for name in unread:
+        with pytest.raises(UserError, match="does nothing"):
+            resolve(WORLD, method, {**TINY, name: getattr(config, name)})
+
+
+def steps_of(config, world, n=40):
+    """Random transitions with their episodes, by name."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(n):
+        path = [int(rng.choice(world.starts or [world.start]))]
+        for _ in range(config.horizon):
+            path.append(int(rng.choice(world.next_state[path[-1]].ravel())))
+        t = int(rng.integers(config.horizon))
+        step = {"before": path[t], "after": path[t + 1], "path": path, "t": t + 1}
+        found.append({**step, "skill": int(rng.integers(config.skills))})
+    return found
+
+
+def built(objective, rounds):
+    """Configuration, learner, numbers and what is kept after some rounds."""
+    method = next(name for name, m in METHODS.items() if m.options.get("objective") == objective)
+    config, world = resolve(WORLD, method, TINY)
+    learner, hyper = learner_over(world, config, states=True), hyper_of(config)
+    state = jax.jit(initial(learner))(jnp.uint32(0), hyper)
+    if rounds:
+        run = program(world, config)
+        state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(rounds))
+    return config, learner.objective, hyper, state.learnt.discriminator
+
+
+def column(steps, name):
+    return jnp.asarray([step[name] for step in steps])
+
+
+def test_every_objective_has_an_oracle():
+    assert IN_ORACLE | set(family.REWARDS) == set(OBJECTIVES)
+    trained = {n for n, k in OBJECTIVES.items() if k.trains}
+    assert trained == set(family.LOSSES)
+
+
+OWN = [name for name in family.REWARDS if name != "valor_all"]
+
+
+@pytest.mark.parametrize("objective", OWN)
+def test_rewards_equal_the_oracle(objective):
+    config, made, hyper, kept = built(objective, 30)
+    steps = steps_of(config, WORLD)
+    path = column(steps, "path") if OBJECTIVES[objective].by_episode else None
+    got = made.rewards(kept, Moved(column(steps, "before"), column(steps, "after"), path), hyper)
+    arrays = {name: np.asarray(leaf, np.float64) for name, leaf in by_name(kept).items()}
+    expected = [
+        [family.REWARDS[objective](arrays, WORLD, config, s, z) for z in range(config.skills)]
+        for s in steps
+    ]
+    np.testing.assert_allclose(got, expected, rtol=2e-4, atol=2e-5)
+    assert np.std(expected) > 1e-3
+
+
+@pytest.mark.parametrize("objective", [name for name in OWN if name in family.LOSSES])
+def test_a_first_step_of_adam_goes_against_the_gradient(objective):
+    config, made, hyper, kept = built(objective, 0)
+    steps = steps_of(config, WORLD)
+    batch = Batch(
+        *(column(steps, name) for name in ("before", "skill", "after", "skill")),
+        time=column(steps, "t") / config.horizon,
+        last=column(steps, "t") == config.horizon,
+        terminated=None,
+        path=column(steps, "path"),
+    )
+    ones = jnp.ones(len(steps))
+    moved = by_name(made.fit(kept, Sampled(batch, ones, ones), hyper, jnp.float32(0.1)))
+    arrays = {name: np.asarray(leaf, np.float64) for name, leaf in by_name(kept).items()}
+    for name, loss, only_last in family.LOSSES[objective]:
+        seen = [s for s in steps if s["t"] == config.horizon or not only_last]
+        change = np.asarray(moved[name], np.float64) - arrays[name]
+        gradient = np.zeros_like(change)
+        for cell in np.ndindex(*change.shape):
+            both = []
+            for by in (1e-5, -1e-5):
+                other = arrays[name].copy()
+                other[cell] += by
+                both.append(loss({**arrays, name: other}, WORLD, config, seen))
+            gradient[cell] = (both[0] - both[1]) / 2e-5
+        clear = np.abs(gradient) > 1e-4
+        np.testing.assert_allclose(change[clear], -0.1 * np.sign(gradient[clear]), rtol=2e-2)
+        np.testing.assert_allclose(change[np.abs(gradient) < 1e-9], 0.0, atol=1e-6)
+        assert clear.any()
+
+
+def trained(world, method, rounds, seeds=3, **options):
+    """[(state, config)] after so many rounds, of several seeds."""
+    config, _ = resolve(world, method, {"steps": 10**6, **options})
+    run, hyper = program(world, config), hyper_of(config)
+    return [
+        run.chunk(run.init(jnp.uint32(s), hyper), hyper, jnp.int32(rounds)) for s in range(seeds)
+    ]
+
+
+def bits_of(p):
+    """Mutual information of skills [K] and last states, from p(s | z) [K, S]."""
+    mean = p.mean(axis=0)
+    ratio = np.where(p > 0, p / np.where(mean > 0, mean, 1.0), 1.0)
+    return float((p * np.log2(ratio)).sum() / len(p))
+
+
+def relative_bits(world, q, horizon):
+    """I(z; s_T | s_0) - I(z; s_T) of the greedy skills of a deterministic table."""
+    ends = np.zeros((len(world.starts), q.shape[2], world.n_states))
+    for m, start in enumerate(world.starts):
+        for z in range(q.shape[2]):
+            state = start
+            for _ in range(horizon):
+                state = world.next_state[state, q[state, :, z].argmax(), 0]
+            ends[m, z, state] = 1.0
+    return float(np.mean([bits_of(p) for p in ends])) - bits_of(ends.mean(axis=0))
+
+
+CHECKED = {"batch": 64, "buffer": 2000, "discriminator_learning_rate": 0.02, "epsilon": 0.3}
+
+
+@pytest.mark.parametrize(("method", "bits"), [("relative_vic", 1.0), ("vic", 0.0)])
+def test_relative_vic_finds_skills_that_the_last_state_alone_does_not_tell(method, bits):
+    # Two starts side by side, one step: both skills of VIC have their own cells (0 bits). The best
+    # is 1 bit: one stays, the other changes places, so that last states tell nothing without s_0.
+    world = parse(".SS.", "beside")
+    options = {**CHECKED, "q_rule": "plain", "learning_rate": 0.1}
+    states = trained(world, method, 1500, skills=2, horizon=1, **options)
+    found = [relative_bits(world, np.asarray(s.learnt.q.params), 1) for s in states]
+    assert sorted(round(x, 3) for x in found)[1] == bits
+
+
+def blahut_arimoto(channel, rounds=3000):
+    """Bits: the capacity of p(s | option) [n, S], the most that any choice of options tells."""
+    prior = np.full(len(channel), 1.0 / len(channel))
+    for _ in range(rounds):
+        mean = prior @ channel
+        ratio = np.where(channel > 0, channel / np.where(mean > 0, mean, 1.0), 1.0)
+        gain = np.exp((channel * np.log(ratio)).sum(axis=1))
+        prior = prior * gain / (prior @ gain)
+    return float(np.log2(prior @ gain))
+
+
+def channel_of(world, horizon):
+    """p(s_T | policy) of every policy that chooses by the state alone, [A^S, S]."""
+    rows = []
+    for policy in np.ndindex(*[world.about.n_actions] * world.n_states):
+        p = np.eye(world.n_states)[world.start]
+        step = np.zeros((world.n_states, world.n_states))
+        for s, a in enumerate(policy):
+            np.add.at(step[s], world.next_state[s, a], world.probability[s, a])
+        rows.append(p @ np.linalg.matrix_power(step, horizon))
+    return np.unique(np.round(rows, 12), axis=0)
+
+
+def test_blahut_arimoto_knows_the_binary_symmetric_channel():
+    entropy = -0.9 * np.log2(0.9) - 0.1 * np.log2(0.1)
+    assert abs(blahut_arimoto(np.array([[0.9, 0.1], [0.1, 0.9]])) - (1 - entropy)) < 1e-6
+
+
+def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
+    world = parse("S..", "slippery corridor", slip=0.3)
+    channel = channel_of(world, 3)
+    most = blahut_arimoto(channel)
+    sets = combinations_with_replacement(range(len(channel)), 3)
+    best = max(bits_of(channel[list(chosen)]) for chosen in sets)  # of three skills, drawn alike
+    assert 0.95 * most < best < most
+    options = {"skills": 3, "horizon": 3, "epsilon": 0.05, "batch": 64, "buffer": 2000}
+    config, _ = resolve(world, "vic_unbiased", options)
+    run, hyper = program(world, config), hyper_of(config)
+    states = trained(world, "vic_unbiased", 3000, **options)
+    found = sorted(float(run.evaluate(s, hyper).mutual_information) for s in states)
+    assert found[-1] <= best + 1e-4
+    assert found[1] > 0.95 * best
+
+
+def test_dads_ends_at_its_closed_form():
+    # From the middle of a cross five places can follow. With five skills and one step the best is
+    # that each goes its own way: then q(s' | s, z) is 1, the mean is 1/5, and the reward log 5.
+    world = parse("#.#\n.S.\n#.#", "cross")
+    options = {"batch": 64, "buffer": 2000, "epsilon": 0.1}
+    states = trained(world, "dads", 3000, skills=5, horizon=1, **options)
+    config, _ = resolve(world, "dads", {"skills": 5, "horizon": 1})
+    run, hyper = program(world, config), hyper_of(config)
+    found = sorted(int(run.evaluate(s, hyper).n_effective) for s in states)
+    assert found[1] == 5
+    rewards = sorted(float(run.evaluate(s, hyper).mean_last_reward) for s in states)
+    assert 0.8 * np.log(5) < rewards[1] <= np.log(5) + 1e-5
+
+
+def test_valor_adds_skills_as_it_can_name_them_and_draws_no_others():
+    world = parse("...\n.S.\n...", "room")
+    config, _ = resolve(world, "valor", {**CHECKED, "skills": 5, "horizon": 2})
+    run, hyper = program(world, config), hyper_of(config)
+    state, seen = run.init(jnp.uint32(0), hyper), []
+    for _ in range(8):
+        state = run.chunk(state, hyper, jnp.int32(300))
+        seen.append(int(state.learnt.discriminator.n_skills))
+    assert seen == sorted(seen)
+    assert set(seen) <= {2, 4, 5}  # 2, 1.5 x 2 + 1, then at most K
+    assert seen[-1] > 2
+    ended = np.asarray(state.learnt.discriminator.ended.table).sum(axis=0)
+    assert (ended[: seen[-1]] > 0).all()
+    assert (ended[seen[-1] :] == 0).all()
+
+
+@pytest.mark.parametrize("active", [[1, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
+def test_skills_are_drawn_from_the_active_ones(active):
+    active = jnp.asarray(active, bool)
+    skill = collect.among(active, jax.random.key(3), jnp.zeros(400, jnp.int32))
+    share = np.bincount(np.asarray(skill), minlength=4) / 400
+    np.testing.assert_allclose(share, active / active.sum(), atol=0.1)
+    assert (share[~np.asarray(active)] == 0).all()
+
+
+def test_eddict_learns_codes_in_which_skills_are_steps():
+    # In a corridor with the start in the middle states get codes along a line, far ends far apart.
+    world = parse("..S..", "corridor")
+    (state,) = trained(world, "eddict", 6000, seeds=1, skills=12, horizon=3, **CHECKED)
+    kept = state.learnt.discriminator
+    codes, f = np.asarray(kept.codes), np.asarray(kept.f.params)
+    assert (np.linalg.norm(codes, axis=1) <= 1).all()
+    across = np.linalg.norm(f[0] - f[4])
+    assert across > 2 * np.linalg.norm(f[1] - f[2])
+    assert across > 0.5
