@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -119,6 +120,36 @@ _SPREAD_BEYOND: Final = Method(
     sees=("rbf", "fourier"),
 )
 
+# Methods of others whose rewards are known for all skills at once: planned in tables.
+_PLANNED: Final[Mapping[str, Option]] = {
+    "steps": 200_000,
+    "time_weight": "all",
+    "bootstrap_last": True,
+    "q_rule": "sweep_plain",
+    "learning_rate": 0.5,
+    "epsilon": 0.2,
+    "init_q": 0.1,
+}
+
+
+def _beyond(summary: str, **options: Option) -> Method:
+    """A method where states cannot be listed: networks that learn as those of `apart_spread` do."""
+    told = {"discriminator", "reward"}
+    usual = {name: value for name, value in _SPREAD_BEYOND.options.items() if name not in told}
+    return dataclasses.replace(_SPREAD_BEYOND, summary=summary, options={**usual, **options})
+
+
+def _of_others(summary: str, objective: str, beyond: bool = True, **options: Option) -> Method:
+    """A method of others that plans in tables; ``beyond``: with networks elsewhere."""
+    return Method(
+        summary,
+        {**_PLANNED, "objective": objective, **options},
+        steps_per_update=20,
+        settled=True,
+        beyond=_beyond(summary, objective=objective, **options) if beyond else None,
+    )
+
+
 METHODS: Final = Registry(
     "method",
     {
@@ -210,6 +241,26 @@ METHODS: Final = Registry(
             steps_per_update=20,
             settled=True,
             beyond=_SPREAD_BEYOND,
+        ),
+        "metra": _of_others(
+            "each skill goes as far as it can in its own direction of a learned embedding",
+            "metra",
+            discriminator_learning_rate=1e-2,
+            epsilon=0.8,
+        ),
+        "edl": _of_others("explores, places a code for each skill, learns to be near it", "edl"),
+        "eigenoptions": _of_others(
+            "skills climb the eigenvectors of the known graph", "eigen", beyond=False
+        ),
+        "count_exploration": _of_others(
+            "goes where it has seldom been, nothing else (a reference line)",
+            "counted",
+            beyond=False,
+        ),
+        "rnd": _of_others(
+            "goes where a random network is not yet predicted, nothing else (a reference line)",
+            "rnd",
+            discriminator_learning_rate=1e-3,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

@@ -461,7 +461,8 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
     facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
-    logits = facts.discriminator.shape(config.skills)
+    discriminates = facts.discriminates
+    logits = facts.discriminator.shape(config.skills) if discriminates else (config.skills,)
     q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
     n_rows = 2 * config.batch
     if sight.n_states is not None:

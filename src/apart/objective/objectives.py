@@ -26,6 +26,7 @@ FORMS: Final = frozenset(
         "discriminator_learning_rate",
     }
 )
+_TRAINED: Final = frozenset({"init_logits", "discriminator_learning_rate"})
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,36 @@ OBJECTIVES: Final = Registry(
             "a discriminator tells skills apart, --reward says how well",
             f"{_HOME}.told_apart",
             reads=FORMS,
+        ),
+        "metra": Kind(
+            "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
+            f"{_HOME}.metra",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "counted": Kind(
+            "1 / sqrt(visits) of a state, for all skills alike: exploration",
+            f"{_HOME}.counted",
+            listed=True,
+        ),
+        "rnd": Kind(
+            "what a network cannot predict of a random one, for all skills alike: exploration",
+            f"{_HOME}.rnd",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "edl": Kind(
+            "explores, then places a code for each skill, then rewards nearness to it (EDL)",
+            f"{_HOME}.edl",
+            reads=_TRAINED,
+            trains=True,
+            spreads=True,
+        ),
+        "eigen": Kind(
+            "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
+            f"{_HOME}.eigen",
+            listed=True,
+            over_known=True,
         ),
     },
 )

@@ -30,7 +30,7 @@ from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
-from apart.training.pieces import pieces
+from apart.training.pieces import States, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
@@ -99,7 +99,7 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     c, n_episodes = config, config.episodes_per_update
     p = pieces(
         *(c, world.about.n_actions, sight_of(world, c.observation)),
-        *(world.about.heads, vectors_of(world)),
+        *(world.about.heads, vectors_of(world), _states(world)),
     )
     slots = replay.slots_for(c.buffer, c.transitions)
     if not isinstance(world, TableWorld):
@@ -108,6 +108,14 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     next_state = jnp.asarray(held(world, c.hold).next_state)
     ring = replay.packed(slots, n_episodes, next_state, c.decisions)
     return tabular(p, next_state, world.start, ring) if states else sampled(p, ring, world.n_states)
+
+
+def _states(world: World) -> States | None:
+    """What a table says of its states."""
+    if not isinstance(world, TableWorld):
+        return None
+    at = world.cells if len(world.cells) else np.eye(world.n_states)
+    return States(coordinates=jnp.asarray(at, jnp.float32))
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:

@@ -1,0 +1,217 @@
+"""Every objective that is not about a discriminator: what all must do, and its own numbers."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import family
+
+import apart
+from apart import UserError
+from apart.learner.episodes import Batch, Episodes, Sampled
+from apart.methods import METHODS
+from apart.objective import codes
+from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
+from apart.report import page_data
+from apart.settings import resolve
+from apart.skills.policies import policies_of
+from apart.training.objectives.contract import Met
+from apart.training.program import learner_of, program
+from apart.training.state import from_arrays, hyper_of, to_arrays
+from apart.worlds.grid import parse
+
+WORLD = parse("S..\n.#.", "small")
+TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
+OWN = [
+    name
+    for name, method in METHODS.items()
+    if "discriminator" not in OBJECTIVES[str(method.options.get("objective", "told_apart"))].reads
+]
+
+
+def asked(method, world=WORLD, **options):
+    config, world = resolve(world, method, {**TINY, **options})
+    return config, world, hyper_of(config)
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_a_method_repeats_itself_in_any_slices_and_after_its_arrays(method):
+    config, world, hyper = asked(method)
+    run = program(world, config)
+    whole = to_arrays(run.chunk(run.init(0, hyper), hyper, 40))
+    half = to_arrays(run.chunk(run.init(0, hyper), hyper, 17))
+    rest = to_arrays(run.chunk(from_arrays(run.init(1, hyper), half), hyper, 23))
+    for name in whole:
+        np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
+    kept = [name for name in whole if name.startswith("learnt.discriminator")]
+    assert any(not np.array_equal(whole[name], half[name]) for name in kept)
+    found = run.evaluate(from_arrays(run.init(1, hyper), whole), hyper)
+    assert np.isfinite(found.mean_reward)
+    assert run.finite(from_arrays(run.init(1, hyper), whole))
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_it_trains_by_name_and_is_reported(method, tmp_path):
+    out = tmp_path / "run"
+    run = apart.train(WORLD, method=method, **TINY, evaluate_every=80, out=out)
+    assert run.n_available == 5
+    data = page_data.page_data([run], policies_of)
+    assert data["runs"][0]["method"] == method
+
+
+@pytest.mark.parametrize("method", OWN)
+@pytest.mark.parametrize("idle", ["discriminator", "reward", "prior"])
+def test_it_refuses_what_it_does_not_look_at(method, idle):
+    value = {"discriminator": "one_vs_all", "reward": "posterior", "prior": 2.0}[idle]
+    with pytest.raises(UserError, match=f"--{idle}"):
+        resolve(WORLD, method, {idle: value})
+
+
+def batches(n, skills, seed=0):
+    """Transitions (s, s', z) that the world can make, and the same as the learner has them."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        s, a = rng.integers(5, size=24), rng.integers(5, size=24)
+        after, z = WORLD.next_state[s, a, 0], rng.integers(skills, size=24)
+        at = (jnp.asarray(x, jnp.int32) for x in (s, a, after, z))
+        batch = Batch(*at, jnp.ones(24), jnp.zeros(24, bool), None)
+        yield list(zip(s, after, z, strict=True)), Sampled(batch, jnp.ones(24), jnp.ones(24))
+
+
+def rewards_of(objective, kept, hyper):
+    """[S, A, K] of all moves."""
+    before, after = jnp.repeat(jnp.arange(5), 5), jnp.asarray(WORLD.next_state.reshape(-1))
+    found = objective.rewards(kept, Moved(before, after), hyper)
+    return np.asarray(found).reshape(5, 5, -1)
+
+
+def slow_rewards(slow, skills):
+    moves = np.ndindex(5, 5, skills)
+    each = [slow.reward(s, WORLD.next_state[s, a, 0], z) for s, a, z in moves]
+    return np.reshape(each, (5, 5, skills))
+
+
+@pytest.mark.parametrize("method", ["metra", "rnd"])
+def test_what_is_trained_equals_the_slow_oracle(method):
+    config, world, hyper = asked(method, init_logits=0.5)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(3), hyper)
+    if method == "metra":
+        slow = family.Metra(kept.phi.params)
+    else:
+        slow = family.Rnd(kept.predictor.params, kept.wanted)
+    first, fit = rewards_of(objective, kept, hyper), jax.jit(objective.fit)
+    for transitions, drawn in batches(60, 4):
+        kept = fit(kept, drawn, hyper, jnp.float32(0.05))
+        slow.fit(transitions, 0.05)
+    found = rewards_of(objective, kept, hyper)
+    np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=2e-3)
+    assert np.abs(found - first).max() > 0.3
+
+
+def met_of(states, rounds, graph=None):
+    obs = jnp.asarray(states, jnp.int32)
+    episodes = Episodes(obs, jnp.zeros((obs.shape[0], obs.shape[1] - 1), jnp.int32), obs[:, 0])
+    return Met(episodes, jnp.int32(rounds), graph)
+
+
+def test_exploration_counts_what_was_entered():
+    config, world, hyper = asked("count_exploration")
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    kept = objective.meet(kept, met_of([[0, 1, 1, 2, 1]], 1), hyper)
+    np.testing.assert_array_equal(kept, [0, 3, 1, 0, 0])
+    found = objective.of_states(kept, None, hyper)
+    np.testing.assert_allclose(found[:, 2], [1, 1 / np.sqrt(3), 1, 1, 1], rtol=1e-6)
+    np.testing.assert_array_equal(found, np.repeat(found[:, :1], 4, axis=1))
+
+
+@pytest.mark.parametrize("n", [2, 4, 9])
+def test_codes_equal_those_of_loops(n):
+    points = np.random.default_rng(n).normal(size=(40, 2)).round(3)
+    there = np.arange(40) < 33
+    found = codes.means(jnp.asarray(points), jnp.asarray(there, jnp.float32), n)
+    np.testing.assert_allclose(found, family.k_means(points[there], n), atol=1e-4)
+
+
+def test_edl_explores_then_is_near_its_codes():
+    config, world, hyper = asked("edl", skills=2)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    half = config.iterations // 2
+    kept = objective.meet(kept, met_of([[0, 1, 2, 4, 2]], half - 1), hyper)
+    assert not kept.ready
+    np.testing.assert_allclose(objective.of_states(kept, None, hyper)[2], 1 / np.sqrt(2), rtol=1e-6)
+    kept = objective.meet(kept, met_of([[0, 0, 0, 3, 0]], half), hyper)
+    assert kept.ready
+    # cells in order: (0, 0) (0, 1) (0, 2) (1, 0) (1, 2)
+    wanted = family.k_means(world.cells, 2)
+    gap = world.cells[:, None] - wanted
+    np.testing.assert_allclose(
+        objective.of_states(kept, None, hyper), -(gap**2).sum(-1), rtol=1e-5, atol=1e-5
+    )
+    before = kept.codes
+    kept = objective.meet(kept, met_of([[0, 1, 2, 4, 4]], half + 9), hyper)
+    np.testing.assert_array_equal(kept.codes, before)
+
+
+def test_skills_climb_the_eigenvectors_of_what_is_known():
+    config, world, hyper = asked("eigenoptions", skills=5)
+    learner = learner_of(world, config)
+    run = program(world, config)
+    kept = run.chunk(run.init(0, hyper), hyper, 64).learnt.discriminator
+    moves = [(s, int(t)) for s in range(5) for t in world.next_state[s, :, 0]]
+    values, vectors = family.laplacian(moves, 5)
+    assert np.diff(values).min() > 0.05  # no two alike: the vectors are known up to their signs
+    found = rewards_of(learner.objective, kept, hyper)
+    for z in range(5):
+        e = vectors[:, 1 + z // 2]
+        climb = [[e[world.next_state[s, a, 0]] - e[s] for a in range(5)] for s in range(5)]
+        sign = np.sign((found[:, :, z] * climb).sum())
+        np.testing.assert_allclose(found[:, :, z], sign * np.array(climb), atol=1e-5)
+        if z % 2:
+            np.testing.assert_array_equal(found[:, :, z], -found[:, :, z - 1])
+
+
+def distances(world):
+    """[S, S] by Floyd and Warshall."""
+    n = world.n_states
+    far = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+    far[np.arange(n)[:, None], world.next_state[:, :, 0]] = 1.0
+    far[np.arange(n), np.arange(n)] = 0.0
+    for k in range(n):
+        far = np.minimum(far, far[:, k, None] + far[k])
+    return far
+
+
+def test_no_step_of_metra_is_long_and_far_states_are_far():
+    world = parse("S.......", "eight")
+    config, _, hyper = asked("metra", world, skills=2, horizon=12, epsilon=0.8, steps=96_000)
+    run = program(world, config)
+    state = run.chunk(run.init(0, hyper), hyper, config.iterations)
+    assert sorted(np.asarray(run.evaluate(state, hyper).trajectories)[:, -1]) == [0, 7]
+    phi = np.asarray(state.learnt.discriminator.phi.params)
+    steps = np.sqrt(np.mean((phi[1:] - phi[:-1]) ** 2, axis=1))
+    assert steps.max() < 1.2
+    apart_ = np.sqrt(((phi[:, None] - phi) ** 2).mean(-1))
+    assert np.corrcoef(apart_.ravel(), distances(world).ravel())[0, 1] > 0.98
+
+
+def test_where_metra_collapses_and_why():
+    """phi of a state moves with how many more episodes END there by one skill than by another.
+
+    What a skill only passes cancels: a step to it and a step from it. Two skills that end alike
+    therefore teach phi nothing, and stay together; random actions part them.
+    """
+    config, world, hyper = asked("metra", skills=2, init_logits=0.0)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    paths = [(0, 1), (1, 2), (2, 1), (1, 0), (0, 3)]  # both skills make them all
+    s, after, z = zip(*[(*step, z) for step in paths for z in (0, 1)], strict=True)
+    at = (jnp.asarray(x, jnp.int32) for x in (s, s, after, z))
+    batch = Batch(*at, jnp.ones(10), jnp.zeros(10, bool), None)
+    moved = objective.fit(kept, Sampled(batch, jnp.ones(10), jnp.ones(10)), hyper, 0.1)
+    np.testing.assert_allclose(moved.phi.params, 0.0, atol=1e-6)
