@@ -139,14 +139,16 @@ def _beyond(summary: str, **options: Option) -> Method:
     return dataclasses.replace(_SPREAD_BEYOND, summary=summary, options={**usual, **options})
 
 
-def _of_others(summary: str, objective: str, beyond: bool = True, **options: Option) -> Method:
-    """A method of others that plans in tables; ``beyond``: with networks elsewhere."""
+def _of_others(
+    summary: str, objective: str, beyond: Mapping[str, Option] | None = None, **options: Option
+) -> Method:
+    """A method of others that plans in tables; ``beyond``: its options with networks elsewhere."""
     return Method(
         summary,
         {**_PLANNED, "objective": objective, **options},
         steps_per_update=20,
         settled=True,
-        beyond=_beyond(summary, objective=objective, **options) if beyond else None,
+        beyond=None if beyond is None else _beyond(summary, objective=objective, **beyond),
     )
 
 
@@ -245,22 +247,52 @@ METHODS: Final = Registry(
         "metra": _of_others(
             "each skill goes as far as it can in its own direction of a learned embedding",
             "metra",
+            {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-2,
             epsilon=0.8,
         ),
-        "edl": _of_others("explores, places a code for each skill, learns to be near it", "edl"),
-        "eigenoptions": _of_others(
-            "skills climb the eigenvectors of the known graph", "eigen", beyond=False
+        "edl": _of_others(
+            "explores, places a code for each skill, learns to be near it", "edl", {}
         ),
+        "eigenoptions": _of_others("skills climb the eigenvectors of the known graph", "eigen"),
         "count_exploration": _of_others(
             "goes where it has seldom been, nothing else (a reference line)",
             "counted",
-            beyond=False,
         ),
         "rnd": _of_others(
             "goes where a random network is not yet predicted, nothing else (a reference line)",
             "rnd",
+            {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-3,
+        ),
+        "visr": _of_others(
+            "features of states point along a skill's own direction",
+            "visr",
+            {"discriminator_learning_rate": 1e-3},
+            discriminator_learning_rate=1e-2,
+            discount=0.95,
+        ),
+        "discern": _of_others(
+            "a skill ends in a state like its goal, one that was seen before",
+            "discern",
+            discriminator_learning_rate=1e-2,
+        ),
+        "smerl": _of_others(
+            "solves the task of a map in ways that can be told apart",
+            "smerl",
+            discriminator="one_vs_all",
+            reward="log_posterior",
+            discriminator_learning_rate=1e-2,
+            init_q=100.0,
+        ),
+        "domino": _of_others(
+            "solves the task of a map nearly best, each skill where others are not",
+            "domino",
+            init_q=100.0,
+        ),
+        "upside": _of_others(
+            "skills that walk at random where no other does; added while they can be told apart",
+            "upside",
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

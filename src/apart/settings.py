@@ -92,9 +92,8 @@ class _Facts(NamedTuple):
     @property
     def listed(self) -> bool:
         """Whether what gives the rewards goes over the states of a table."""
-        if self.discriminates:
-            return self.counting and not self.discriminator.over_known
-        return self.objective.listed
+        counts = self.discriminates and self.counting
+        return self.objective.listed or (counts and not self.discriminator.over_known)
 
     @property
     def over_known(self) -> bool:

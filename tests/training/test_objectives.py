@@ -12,23 +12,31 @@ import apart
 from apart import UserError
 from apart.learner.episodes import Batch, Episodes, Sampled
 from apart.methods import METHODS
-from apart.objective import codes
+from apart.objective import codes, diffusion
 from apart.objective.contexts import Moved
 from apart.objective.objectives import OBJECTIVES
 from apart.report import page_data
 from apart.settings import resolve
 from apart.skills.policies import policies_of
+from apart.training.objectives import upside
 from apart.training.objectives.contract import Met
-from apart.training.program import learner_of, program
+from apart.training.program import learner_of, program, round_of
 from apart.training.state import from_arrays, hyper_of, to_arrays
-from apart.worlds.grid import parse
+from apart.worlds import tasks
+from apart.worlds.grid import from_spec, parse
 
 WORLD = parse("S..\n.#.", "small")
+TASK = parse("S..\n9#3", "task")
 TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
 OWN = [
     name
     for name, method in METHODS.items()
-    if "discriminator" not in OBJECTIVES[str(method.options.get("objective", "told_apart"))].reads
+    if method.options.get("objective", "told_apart") != "told_apart"
+]
+NO_DISCRIMINATOR = [
+    name
+    for name in OWN
+    if "discriminator" not in OBJECTIVES[str(METHODS[name].options["objective"])].reads
 ]
 
 
@@ -62,7 +70,7 @@ def test_it_trains_by_name_and_is_reported(method, tmp_path):
     assert data["runs"][0]["method"] == method
 
 
-@pytest.mark.parametrize("method", OWN)
+@pytest.mark.parametrize("method", NO_DISCRIMINATOR)
 @pytest.mark.parametrize("idle", ["discriminator", "reward", "prior"])
 def test_it_refuses_what_it_does_not_look_at(method, idle):
     value = {"discriminator": "one_vs_all", "reward": "posterior", "prior": 2.0}[idle]
@@ -77,7 +85,7 @@ def batches(n, skills, seed=0):
         s, a = rng.integers(5, size=24), rng.integers(5, size=24)
         after, z = WORLD.next_state[s, a, 0], rng.integers(skills, size=24)
         at = (jnp.asarray(x, jnp.int32) for x in (s, a, after, z))
-        batch = Batch(*at, jnp.ones(24), jnp.zeros(24, bool), None)
+        batch = Batch(*at, jnp.ones(24), jnp.ones(24, bool), None)
         yield list(zip(s, after, z, strict=True)), Sampled(batch, jnp.ones(24), jnp.ones(24))
 
 
@@ -94,15 +102,22 @@ def slow_rewards(slow, skills):
     return np.reshape(each, (5, 5, skills))
 
 
-@pytest.mark.parametrize("method", ["metra", "rnd"])
+SLOW = {
+    "metra": lambda kept: family.Metra(kept.phi.params),
+    "rnd": lambda kept: family.Rnd(kept.predictor.params, kept.wanted),
+    "visr": lambda kept: family.Visr(kept.phi.params, kept.tasks),
+    "discern": lambda kept: family.Discern(kept.embedding.params, np.asarray(kept.goals)),
+}
+
+
+@pytest.mark.parametrize("method", SLOW)
 def test_what_is_trained_equals_the_slow_oracle(method):
     config, world, hyper = asked(method, init_logits=0.5)
     objective = learner_of(world, config).objective
     kept = objective.init(jax.random.key(3), hyper)
-    if method == "metra":
-        slow = family.Metra(kept.phi.params)
-    else:
-        slow = family.Rnd(kept.predictor.params, kept.wanted)
+    if method == "discern":
+        kept = kept._replace(goals=jnp.array([4, 0, 3, 2]))
+    slow = SLOW[method](kept)
     first, fit = rewards_of(objective, kept, hyper), jax.jit(objective.fit)
     for transitions, drawn in batches(60, 4):
         kept = fit(kept, drawn, hyper, jnp.float32(0.05))
@@ -215,3 +230,110 @@ def test_where_metra_collapses_and_why():
     batch = Batch(*at, jnp.ones(10), jnp.zeros(10, bool), None)
     moved = objective.fit(kept, Sampled(batch, jnp.ones(10), jnp.ones(10)), hyper, 0.1)
     np.testing.assert_allclose(moved.phi.params, 0.0, atol=1e-6)
+
+
+def test_goals_are_states_far_from_each_other():
+    config, world, hyper = asked("discern", skills=3)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    for rounds in range(10):
+        kept = objective.meet(kept, met_of([[0, 1, 2, 4, 4]], rounds), hyper)
+        kept = objective.meet(kept, met_of([[0, 3, 3, 3, 3]], rounds), hyper)
+    # (1, 0), (0, 1) or (0, 0), (1, 2) or (0, 2): nearest two at least sqrt(2) apart
+    at = world.cells[np.asarray(kept.goals)]
+    gaps = [np.linalg.norm(p - q) for i, p in enumerate(at) for q in at[:i]]
+    assert min(gaps) > 1.4
+
+
+def test_digits_are_points_of_a_task():
+    np.testing.assert_array_equal(TASK.task, [0, 0, 0, 9, 3])
+    assert WORLD.task is None
+    np.testing.assert_array_equal(
+        tasks.returns(TASK.task, np.array([[0, 3, 3], [3, 0, 1]])), [18, 0]
+    )
+    assert tasks.best_return(TASK, 4) == 36
+    assert tasks.best_return(parse("S..\n.#3", "far"), 4) == 6
+    again = from_spec(TASK.about.spec, 40)
+    np.testing.assert_array_equal(again.task, TASK.task)
+
+
+def test_a_run_says_what_its_skills_earn(tmp_path):
+    run = apart.train(TASK, method="domino", **TINY, out=tmp_path / "run")
+    earned = [sum(TASK.task[TASK.state(cell)] for cell in s.trajectory[1:]) for s in run.skills]
+    assert run.summary["task"]["returns"] == earned
+    assert run.summary["task"]["best"] == 36
+
+
+def test_domino_equals_the_slow_oracle():
+    config, world, hyper = asked("domino", TASK)
+    objective = learner_of(world, config).objective
+    kept, slow = objective.init(jax.random.key(0), hyper), family.Domino(5, 4, TASK.task)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        z, states = int(rng.integers(4)), rng.choice(5, 5, p=[0.1, 0.1, 0.3, 0.3, 0.2])
+        met = met_of([states], 1)
+        met = met._replace(episodes=met.episodes._replace(skill=jnp.array([z])))
+        kept = objective.meet(kept, met, hyper)
+        slow.episode(states[1:], z)
+    found = rewards_of(objective, kept, hyper)
+    np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=1e-5)
+    assert np.ptp(np.asarray(kept.multiplier)) > 0.1
+
+
+def test_only_those_who_solve_the_task_may_differ():
+    config, world, hyper = asked("smerl", TASK)
+    learner = learner_of(world, config)
+    kept = learner.objective.init(jax.random.key(0), hyper)
+    kept = kept._replace(earned=jnp.array([0.7, 1.0, 0.76, 0.0]))
+    logits = np.asarray(kept.told.params)
+    told = np.log(np.exp(logits) / np.exp(logits).sum(1, keepdims=True)) + np.log(4)
+    wanted = (TASK.task / 9)[:, None] + 0.5 * np.array([0, 1, 1, 0]) * told
+    found = learner.objective.of_states(kept, None, hyper)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    met = met_of([[0, 3, 3, 1, 2]], 1)
+    after = learner.objective.meet(kept, met, hyper)  # of skill 0: two steps on 9
+    np.testing.assert_allclose(after.earned, [0.7 + 0.2 * (2 - 0.7), 1.0, 0.76, 0.0], rtol=1e-6)
+
+
+EDGES = [(0, 1), (0, 0), (1, 2), (2, 1), (2, 2), (3, 0)]
+
+
+def test_walks_equal_those_of_loops():
+    source, target = (jnp.array(x) for x in zip(*EDGES, (4, 4), strict=True))
+    seen = jnp.arange(len(EDGES) + 1) < len(EDGES)  # the last is there and was not seen
+    found = diffusion.walks(source, target, seen, 5, 3)
+    np.testing.assert_allclose(found, family.diffused(EDGES, 5, 3), atol=1e-6)
+
+
+def test_the_posterior_is_of_those_that_are_drawn():
+    claims = jnp.array([[0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0], [0, 0, 0, 1.0]])
+    found = diffusion.posterior(claims, jnp.array([True, True, False]))
+    np.testing.assert_allclose(found[:, 0], [0.5, 1, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(found[:, 1], [0.5, 0, 1, 0], atol=1e-6)
+    np.testing.assert_allclose(found[:, 2], [0.2, 1 / 3, 1 / 3, 1], rtol=1e-5)
+
+
+def test_skills_are_added_while_all_are_told_apart_and_the_worst_goes_after_some_time():
+    def kept(ends, active, waited):
+        share = jax.nn.one_hot(jnp.array(ends), 4)
+        return upside.Diffused(share, jnp.eye(4), jnp.array(active), jnp.int32(waited))
+
+    apart_ = upside.chosen(kept([0, 1, 2], [True, True, False], 5))
+    assert apart_.active.tolist() == [True, True, True]
+    assert int(apart_.waited) == 0
+    together = upside.chosen(kept([0, 1, 1], [True, True, True], 5))
+    assert together.active.tolist() == [True, True, True]
+    assert int(together.waited) == 6
+    patient = upside.chosen(kept([0, 1, 1], [True, True, True], upside.PATIENCE))
+    assert patient.active.tolist() == [True, False, True]
+
+
+def test_only_active_skills_make_episodes():
+    config, world, hyper = asked("upside", skills=6)
+    learner = learner_of(world, config)
+    state = program(world, config).init(0, hyper)
+    rounds = [
+        round_of(config, 5, state._replace(iteration=i), hyper, objective=learner.objective)
+        for i in range(40)
+    ]
+    assert {int(made.drawn.skill[0]) for made in rounds} == {0, 1}

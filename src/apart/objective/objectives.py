@@ -90,5 +90,36 @@ OBJECTIVES: Final = Registry(
             listed=True,
             over_known=True,
         ),
+        "visr": Kind(
+            "how far features of a state point along a skill's own fixed direction (VISR)",
+            f"{_HOME}.visr",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "discern": Kind(
+            "how much like its own goal, a state seen before, a state is (DISCERN)",
+            f"{_HOME}.discern",
+            reads=_TRAINED,
+            listed=True,
+            trains=True,
+        ),
+        "smerl": Kind(
+            "the map's task, and being told apart for those who solve it well (SMERL)",
+            f"{_HOME}.smerl",
+            reads=FORMS,
+            listed=True,
+        ),
+        "domino": Kind(
+            "the map's task, and being where the nearest other skill is not (DOMiNO)",
+            f"{_HOME}.domino",
+            listed=True,
+        ),
+        "upside": Kind(
+            "the posterior over a random walk from a state; skills are added while it is high",
+            f"{_HOME}.upside",
+            listed=True,
+            over_known=True,
+            spreads=True,
+        ),
     },
 )

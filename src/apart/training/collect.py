@@ -56,6 +56,18 @@ def draw(
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
+def among(active: Array, key: Key, skill: Array, one_skill: bool = False) -> Array:
+    """[E] skills drawn uniformly from those that are ``active`` [K] bool; at least one is.
+
+    Instead of ``skill``, which was drawn from all.
+    """
+    bits = jax.random.bits(jax.random.fold_in(key, 4), skill.shape, jnp.uint32)
+    if one_skill:
+        bits = jnp.full_like(bits, bits[0])
+    nth = draws.integer(bits, active.sum())
+    return jnp.searchsorted(jnp.cumsum(active), nth + 1).astype(skill.dtype)
+
+
 def actions(values: Array, skill: Array, choice: Array) -> Array:
     """The actions that ``choice`` [n] or [n, M] stands for: itself, or the skill's greedy one.
 

@@ -30,6 +30,7 @@ from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, evaluate_episodes, evaluate_table
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
+from apart.training.objectives.contract import Objective
 from apart.training.pieces import States, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
@@ -115,7 +116,8 @@ def _states(world: World) -> States | None:
     if not isinstance(world, TableWorld):
         return None
     at = world.cells if len(world.cells) else np.eye(world.n_states)
-    return States(coordinates=jnp.asarray(at, jnp.float32))
+    task = np.zeros(world.n_states) if world.task is None else world.task / world.task.max()
+    return States(jnp.asarray(at, jnp.float32), jnp.asarray(task, jnp.float32))
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
@@ -172,9 +174,17 @@ class Round(NamedTuple):
 
 
 def round_of(
-    config: Config, n_actions: int, state: TrainState, hyper: Hyper, heads: int = 1
+    config: Config,
+    n_actions: int,
+    state: TrainState,
+    hyper: Hyper,
+    heads: int = 1,
+    objective: Objective | None = None,
 ) -> Round:
-    """The next round of ``state``: a function of its key and its number alone."""
+    """The next round of ``state``: a function of its key and its number alone.
+
+    And of the skills that the ``objective`` has drawn, where it chooses among them.
+    """
     c = config
     key_collect, key_learn = jax.random.split(jax.random.fold_in(state.key, state.iteration))
     if c.anneal:
@@ -186,6 +196,9 @@ def round_of(
         )
     n, t = c.episodes_per_update, c.decisions
     drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill, heads)
+    if objective is not None and objective.active is not None:
+        active = objective.active(state.learnt.discriminator)
+        drawn = drawn._replace(skill=collect.among(active, key_collect, drawn.skill, c.one_skill))
     return Round(key_collect, key_learn, hyper, drawn)
 
 
@@ -222,7 +235,8 @@ def iterate_with(
     episodes_of = collector(world, config, learner)
 
     def iterate(state: TrainState, hyper: Hyper) -> TrainState:
-        made = round_of(config, world.about.n_actions, state, hyper, world.about.heads)
+        about = world.about
+        made = round_of(config, about.n_actions, state, hyper, about.heads, learner.objective)
         episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
         return learnt_from(learner, state, made, episodes)
 
@@ -352,7 +366,9 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
         return collect.actions(learner.values(q, obs), skill, choice)
 
-    begin = jax.jit(lambda state, hyper: round_of(config, n_actions, state, hyper, heads))
+    begin = jax.jit(
+        lambda state, hyper: round_of(config, n_actions, state, hyper, heads, learner.objective)
+    )
 
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
         return learnt_from(learner, state, made, episodes)

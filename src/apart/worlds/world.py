@@ -145,6 +145,8 @@ class TableWorld(_World):
         distance: [S] least number of steps from the start.
         cells: [S, 2] row and column of each state on the map; empty for worlds without one. States
             may share a cell: an agent may look in four directions there.
+        task: [S] points that a step into a state earns, for methods that solve a task in several
+            ways; None without a task.
     """
 
     about: About
@@ -154,6 +156,7 @@ class TableWorld(_World):
     start: int
     distance: IntArray
     cells: IntArray
+    task: FloatArray | None = None
 
     @property
     def n_states(self) -> int:

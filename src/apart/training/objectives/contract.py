@@ -58,6 +58,8 @@ class Objective(NamedTuple):
     # a batch at an update, with the rate; None: it learns from none
     bounds: tuple[float, float] | None = None
     # of rewards, where targets of networks are to stay within what they can add up to
+    active: Callable[[Kept], Array] | None = None
+    # [K] bool the skills that episodes are made of, at least one; None: all
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
 
