@@ -283,12 +283,12 @@ METHODS: Final = Registry(
             discriminator="one_vs_all",
             reward="log_posterior",
             discriminator_learning_rate=1e-2,
-            init_q=100.0,
+            init_q=1000.0,
         ),
         "domino": _of_others(
             "solves the task of a map nearly best, each skill where others are not",
             "domino",
-            init_q=100.0,
+            init_q=1000.0,
         ),
         "upside": _of_others(
             "skills that walk at random where no other does; added while they can be told apart",
