@@ -1043,7 +1043,6 @@ TABLES: dict[str, Callable[[], str]] = {
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(family_metra, family_few, family_explore, family_visr, family_discern),
         *(family_blocked, family_domino, family_upside),
-        *(payoff_goals, payoff_chains, payoff_tasks),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }
