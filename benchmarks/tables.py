@@ -39,6 +39,8 @@ PAGES = (
     *(f"docs/guide/{name}.md" for name in ("methods", "networks", "worlds", "compare", "skills")),
     *(f"docs/internals/{name}.md" for name in ("performance", "safety")),
     *(f"docs/family/{name}.md" for name in ("disdain", "valor")),
+    *(f"docs/family/{name}.md" for name in ("README", "metra", "count_exploration", "visr")),
+    *(f"docs/family/{name}.md" for name in ("discern", "smerl", "domino", "upside")),
 )
 
 
@@ -256,6 +258,115 @@ def family_valor() -> str:
             cells = [f"{one['skills']}: {one['named']:.2f} ({one['last_states']})" for one in at]
             rows.append([f"{names[objective]}, seed {seed}", *cells])
     return markdown(["curriculum", "20,000 updates", "40,000", "60,000"], rows)
+
+
+def _grouped(study: str, *names: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+    """Rows of a study of the family that differ by their seeds alone."""
+    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in stored(study):
+        found.setdefault(tuple(row[name] for name in names), []).append(row)
+    return found
+
+
+def _over(rows: list[dict[str, Any]], name: str, form: str = ".2f") -> str:
+    """The least, the mean and the most of a number over seeds."""
+    numbers = [row[name] for row in rows]
+    low, high = (format(number, form) for number in (min(numbers), max(numbers)))
+    return f"{fmean(numbers):{form}} ({low} to {high})"
+
+
+def family_metra() -> str:
+    """What METRA's embedding knows of four rooms."""
+    rows = []
+    for (skills, steps), mine in _grouped("family-metra", "skills", "steps").items():
+        ends = [_over(mine, "found", ".1f"), _over(mine, "radius", ".1f")]
+        knows = [_over(mine, "rank_correlation"), _over(mine, "goals_within_2", ".0%")]
+        rows.append([skills, thousands(steps), len(mine), *knows, *ends, mine[0]["ideal_radius"]])
+    head = ["K", "steps", "seeds", "rank correlation", "goals within 2", "distinct last cells"]
+    return markdown([*head, "covering radius", "ideal radius"], rows)
+
+
+def family_few() -> str:
+    """The covering radius of eight skills of several methods."""
+    found = _grouped("spread-family", "world", "method")
+    worlds, methods = (list(dict.fromkeys(key[i] for key in found)) for i in (0, 1))
+    rows = []
+    for world in worlds:
+        radii = [
+            f"{fmean([r['radius'] for r in found[world, m]]):.1f}" if (world, m) in found else "-"
+            for m in methods
+        ]
+        rows.append([f"`{world}`", found[world, methods[0]][0]["ideal_radius"], *radii])
+    return markdown(["world", "greedy k-center", *(f"`{m}`" for m in methods)], rows)
+
+
+def family_explore() -> str:
+    """Cells known after so many steps."""
+    found = _grouped("family-explore", "world", "method", "steps")
+    lengths = sorted({key[2] for key in found})
+    rows = []
+    for world, method in dict.fromkeys(key[:2] for key in found):
+        cells = [_over(found[world, method, n], "known", ".1f") for n in lengths]
+        n_cells = found[world, method, lengths[0]][0]["cells"]
+        rows.append([f"`{method}`", f"`{world}` ({n_cells})", *cells])
+    return markdown(["method", "world (cells)", *map(thousands, lengths)], rows)
+
+
+def family_visr() -> str:
+    """Tasks solved by regression."""
+    rows = []
+    for (steps,), mine in _grouped("family-visr", "steps").items():
+        shares = [_over(mine, name, ".0%") for name in ("gpi", "nearest_skill", "random_skill")]
+        rows.append([thousands(steps), len(mine), *shares])
+    return markdown(["steps", "seeds", "GPI", "the nearest skill", "a random skill"], rows)
+
+
+def family_discern() -> str:
+    """Goals that skills end in."""
+    rows = []
+    for (skills, steps), mine in _grouped("family-discern", "skills", "steps").items():
+        told = [_over(mine, "goals", ".1f"), _over(mine, "reached", ".0%")]
+        rows.append([skills, thousands(steps), len(mine), *told, _over(mine, "found", ".1f")])
+    head = ["K", "steps", "seeds", "distinct goals", "skills that end in theirs"]
+    return markdown([*head, "distinct last cells"], rows)
+
+
+def family_blocked() -> str:
+    """Who still comes to the goal when a way is walled off."""
+    names = {
+        ("smerl", None): "`smerl`",
+        ("smerl", 2.0): "`smerl` with its gates shut: the task alone",
+        ("domino", None): "`domino`",
+    }
+    rows = []
+    for key, mine in _grouped("family-blocked", "method", "share").items():
+        came = [_over(mine, f"{way}_walled", ".1f") for way in ("upper", "lower")]
+        rows.append([names[key], len(mine), _over(mine, "mean_return", ".1f"), *came])
+    best = stored("family-blocked")[0]["best_return"]
+    head = ["6 skills, 100k steps", "seeds", f"mean return (best: {best:.0f})"]
+    return markdown([*head, "come, upper way walled", "come, lower way walled"], rows)
+
+
+def family_domino() -> str:
+    """Diversity against return."""
+    rows = []
+    for (share,), mine in _grouped("family-domino", "share").items():
+        best = f"{mine[0]['best_return']:.0f}"
+        rows.append([share, len(mine), _over(mine, "mean_return", ".1f"), best])
+        rows[-1].append(_over(mine, "nearest"))
+    head = ["held to this share of the best", "seeds", "mean return", "best possible"]
+    return markdown([*head, "distance of shares of time to the nearest skill"], rows)
+
+
+def family_upside() -> str:
+    """Skills that are kept."""
+    rows = []
+    for (steps,), mine in _grouped("family-upside", "steps").items():
+        kept = [_over(mine, name, ".1f") for name in ("active", "distinct", "radius")]
+        ideal = _over(mine, "ideal_radius", ".1f")
+        rows.append([thousands(steps), len(mine), *kept, ideal, _over(mine, "least_posterior")])
+    head = ["steps, K = 20", "seeds", "skills kept", "distinct last cells", "covering radius"]
+    return markdown([*head, "ideal radius for as many", "least mean posterior"], rows)
 
 
 def worlds_tables() -> str:
@@ -961,6 +1072,8 @@ TABLES: dict[str, Callable[[], str]] = {
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
         *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
+        *(family_metra, family_few, family_explore, family_visr, family_discern),
+        *(family_blocked, family_domino, family_upside),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

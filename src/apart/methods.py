@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -132,6 +133,38 @@ _DISDAIN: Final[Mapping[str, Option]] = {
     "init_logits": 0.5,
     **_TOWARDS,
 }
+
+# Methods of others whose rewards are known for all skills at once: planned in tables.
+_PLANNED: Final[Mapping[str, Option]] = {
+    "steps": 200_000,
+    "time_weight": "all",
+    "bootstrap_last": True,
+    "q_rule": "sweep_plain",
+    "learning_rate": 0.5,
+    "epsilon": 0.2,
+    "init_q": 0.1,
+}
+
+
+def _beyond(summary: str, **options: Option) -> Method:
+    """A method where states cannot be listed: networks that learn as those of `apart_spread` do."""
+    told = {"discriminator", "reward"}
+    usual = {name: value for name, value in _SPREAD_BEYOND.options.items() if name not in told}
+    return dataclasses.replace(_SPREAD_BEYOND, summary=summary, options={**usual, **options})
+
+
+def _of_others(
+    summary: str, objective: str, beyond: Mapping[str, Option] | None = None, **options: Option
+) -> Method:
+    """A method of others that plans in tables; ``beyond``: its options with networks elsewhere."""
+    return Method(
+        summary,
+        {**_PLANNED, "objective": objective, **options},
+        steps_per_update=20,
+        settled=True,
+        beyond=None if beyond is None else _beyond(summary, objective=objective, **beyond),
+    )
+
 
 METHODS: Final = Registry(
     "method",
@@ -277,6 +310,56 @@ METHODS: Final = Registry(
             "skills are steps in a plane of learned codes of states (EDDICT)",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
+        ),
+        "metra": _of_others(
+            "each skill goes as far as it can in its own direction of a learned embedding",
+            "metra",
+            {"discriminator_learning_rate": 1e-4},
+            discriminator_learning_rate=1e-2,
+            epsilon=0.8,
+        ),
+        "edl": _of_others(
+            "explores, places a code for each skill, learns to be near it", "edl", {}
+        ),
+        "eigenoptions": _of_others("skills climb the eigenvectors of the known graph", "eigen"),
+        "count_exploration": _of_others(
+            "goes where it has seldom been, nothing else (a reference line)",
+            "counted",
+        ),
+        "rnd": _of_others(
+            "goes where a random network is not yet predicted, nothing else (a reference line)",
+            "rnd",
+            {"discriminator_learning_rate": 1e-4},
+            discriminator_learning_rate=1e-3,
+        ),
+        "visr": _of_others(
+            "features of states point along a skill's own direction",
+            "visr",
+            {"discriminator_learning_rate": 1e-3},
+            discriminator_learning_rate=1e-2,
+            discount=0.95,
+        ),
+        "discern": _of_others(
+            "a skill ends in a state like its goal, one that was seen before",
+            "discern",
+            discriminator_learning_rate=1e-2,
+        ),
+        "smerl": _of_others(
+            "solves the task of a map in ways that can be told apart",
+            "smerl",
+            discriminator="one_vs_all",
+            reward="log_posterior",
+            discriminator_learning_rate=1e-2,
+            init_q=1000.0,
+        ),
+        "domino": _of_others(
+            "solves the task of a map nearly best, each skill where others are not",
+            "domino",
+            init_q=1000.0,
+        ),
+        "upside": _of_others(
+            "skills that walk at random where no other does; added while they can be told apart",
+            "upside",
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

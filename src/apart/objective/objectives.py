@@ -26,6 +26,7 @@ FORMS: Final = frozenset(
         "discriminator_learning_rate",
     }
 )
+_TRAINED: Final = frozenset({"init_logits", "discriminator_learning_rate"})
 
 _DECODED: Final = frozenset({"init_logits", "discriminator_learning_rate", "prior", "fading"})
 
@@ -112,6 +113,67 @@ OBJECTIVES: Final = Registry(
             listed=True,
             trains=True,
             by_episode=True,
+        ),
+        "metra": Kind(
+            "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
+            f"{_HOME}.metra",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "counted": Kind(
+            "1 / sqrt(visits) of a state, for all skills alike: exploration",
+            f"{_HOME}.counted",
+            listed=True,
+        ),
+        "rnd": Kind(
+            "what a network cannot predict of a random one, for all skills alike: exploration",
+            f"{_HOME}.rnd",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "edl": Kind(
+            "explores, then places a code for each skill, then rewards nearness to it (EDL)",
+            f"{_HOME}.edl",
+            reads=_TRAINED,
+            trains=True,
+            spreads=True,
+        ),
+        "eigen": Kind(
+            "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
+            f"{_HOME}.eigen",
+            listed=True,
+            over_known=True,
+        ),
+        "visr": Kind(
+            "how far features of a state point along a skill's own fixed direction (VISR)",
+            f"{_HOME}.visr",
+            reads=_TRAINED,
+            trains=True,
+        ),
+        "discern": Kind(
+            "how much like its own goal, a state seen before, a state is (DISCERN)",
+            f"{_HOME}.discern",
+            reads=_TRAINED,
+            listed=True,
+            trains=True,
+        ),
+        "smerl": Kind(
+            "the map's task, and being told apart for those who solve it well (SMERL)",
+            f"{_HOME}.smerl",
+            reads=FORMS,
+            listed=True,
+        ),
+        "domino": Kind(
+            "the map's task, and being where the nearest other skill is not (DOMiNO)",
+            f"{_HOME}.domino",
+            listed=True,
+        ),
+        "upside": Kind(
+            "the posterior over a random walk from a state; skills are added while it is high",
+            f"{_HOME}.upside",
+            listed=True,
+            over_known=True,
+            spreads=True,
         ),
     },
 )

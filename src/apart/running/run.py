@@ -33,7 +33,7 @@ from apart.settings import only_here
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
-from apart.worlds import known_everywhere
+from apart.worlds import known_everywhere, tasks
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
 from apart.worlds.spread import spread
@@ -378,6 +378,7 @@ class _Training:
             "evidence": evidence(self.world),
             "n_random_walk": _random_walk(self.world, c),
             "spread": _spread(self.world, c, evaluation),
+            "task": _task(self.world, c, evaluation),
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
@@ -454,6 +455,15 @@ def _spread(world: World, config: Config, evaluation: Evaluation) -> dict[str, A
     horizon = config.horizon if table is world else table.n_states
     found = spread(table, horizon, ends, config.skills)
     return {**found._asdict(), "score": round(found.score, 4)}
+
+
+def _task(world: World, config: Config, evaluation: Evaluation) -> dict[str, Any] | None:
+    """What the episode of each skill earns of the map's task, beside the most; None without one."""
+    if not isinstance(world, TableWorld) or world.task is None:
+        return None
+    returns = tasks.returns(world.task, np.asarray(evaluation.trajectories))
+    best = tasks.best_return(held(world, config.hold), config.decisions)
+    return {"returns": returns.tolist(), "mean": round(float(returns.mean()), 4), "best": best}
 
 
 _SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills.json lists

@@ -25,6 +25,13 @@ from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper
 
 
+class States(NamedTuple):
+    """What a table says of its states beside their transitions."""
+
+    coordinates: Array  # [S, D] row and column on the map; without one, one-hot
+    task: Array  # [S] points of a task, the most in any state being 1; 0 without a task
+
+
 class Pieces(NamedTuple):
     """A configuration looked up: the records that it names, and its approximators."""
 
@@ -40,6 +47,7 @@ class Pieces(NamedTuple):
     q: Approximator
     heads: int = 1
     vectors: Vectors | None = None  # of observations; None for states
+    states: States | None = None  # where the world is a table
 
     def network(self, shape: Shape) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``."""
@@ -56,10 +64,12 @@ def pieces(
     sight: Sight,
     heads: int = 1,
     vectors: Vectors | None = None,
+    states: States | None = None,
 ) -> Pieces:
     """What ``config`` names, for observations that are seen as ``sight`` says.
 
     ``vectors`` are the same observations without what networks add to them; None for states.
+    ``states`` is what a table says of its states.
     """
     of_q, of_logits = approximators.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
@@ -80,6 +90,7 @@ def pieces(
         q=_built(of_q, sight, q_learning.shape(n_actions, config.skills, heads)),
         heads=heads,
         vectors=vectors,
+        states=states,
     )
 
 

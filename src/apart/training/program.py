@@ -32,7 +32,7 @@ from apart.training.evaluate import Evaluation, along, evaluate_episodes, evalua
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
 from apart.training.objectives.contract import Given, Objective
-from apart.training.pieces import pieces
+from apart.training.pieces import States, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
@@ -101,7 +101,7 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     c, n_episodes = config, config.episodes_per_update
     p = pieces(
         *(c, world.about.n_actions, sight_of(world, c.observation)),
-        *(world.about.heads, vectors_of(world)),
+        *(world.about.heads, vectors_of(world), _states(world)),
     )
     slots, paths = replay.slots_for(c.buffer, c.transitions), OBJECTIVES[c.objective].by_episode
     if not isinstance(world, TableWorld):
@@ -112,6 +112,15 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     starts = world.starts or (world.start,)
     given = Given(p, world.n_states, next_state=next_state, starts=starts)
     return tabular(given, ring) if states else sampled(given, ring)
+
+
+def _states(world: World) -> States | None:
+    """What a table says of its states."""
+    if not isinstance(world, TableWorld):
+        return None
+    at = world.cells if len(world.cells) else np.eye(world.n_states)
+    task = np.zeros(world.n_states) if world.task is None else world.task / world.task.max()
+    return States(jnp.asarray(at, jnp.float32), jnp.asarray(task, jnp.float32))
 
 
 def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:

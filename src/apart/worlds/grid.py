@@ -1,8 +1,9 @@
 """Grid worlds: a map text -> a `TableWorld`. NumPy only, no JAX.
 
-``#`` wall, ``.`` free, ``S`` start (of several, each is as likely). Lines above the map that begin
-with ``;`` are words for people; ``; horizon 40`` sets the default length of an episode. The maps
-that ship are text files in ``maps/``: to add one, add a file.
+``#`` wall, ``.`` free, ``S`` start (of several, each is as likely), ``1`` to ``9`` free and worth
+so many points to the task of the map: a step that ends there earns them. Lines above the map that
+begin with ``;`` are words for people; ``; horizon 40`` sets the default length of an episode. The
+maps that ship are text files in ``maps/``: to add one, add a file.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ DEFAULT_HORIZON: Final = 40
 KIND: Final = "grid"
 MAX_SIDE: Final = 1_000
 _MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))  # stay, left, right, up, down
+_DIGITS: Final = "123456789"
 _MAX_BYTES: Final = MAX_SIDE * (MAX_SIDE + 2)
 
 
@@ -108,7 +110,14 @@ def parse(
         distance=np.array([distances[cell] for cell in cells], np.int32),
         cells=table,
         starts=tuple(index[cell] for cell in starts) if len(starts) > 1 else (),
+        task=_task(rows, cells),
     )
+
+
+def _task(rows: list[str], cells: list[tuple[int, int]]) -> FloatArray | None:
+    """[S] points of each cell; None where the map has no digit."""
+    points = [int(rows[r][c]) if rows[r][c] in _DIGITS else 0 for r, c in cells]
+    return np.array(points, np.float64) if any(points) else None
 
 
 def from_spec(spec: Spec, horizon: int) -> TableWorld:
@@ -138,11 +147,11 @@ def _check(rows: list[str], name: str, first: int) -> None:
     if len(rows) > MAX_SIDE or len(rows[0]) > MAX_SIDE:
         raise UserError(f"{name}: the map is larger than {MAX_SIDE} x {MAX_SIDE} cells")
     for number, row in enumerate(rows, first):
-        strange = next((i for i, char in enumerate(row) if char not in "#.S"), None)
+        strange = next((i for i, char in enumerate(row) if char not in f"#.S{_DIGITS}"), None)
         if strange is not None:
             raise UserError(
                 f"{name}: line {number}, column {strange + 1}: {row[strange]!r} is not a map "
-                "character; use '#' wall, '.' free, 'S' start"
+                "character; use '#' wall, '.' free, 'S' start, '1' to '9' points of a task"
             )
         if len(row) != len(rows[0]):
             raise UserError(

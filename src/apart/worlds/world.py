@@ -147,6 +147,8 @@ class TableWorld(_World):
             may share a cell: an agent may look in four directions there.
         starts: all states in which an episode may start, each as likely, where there are several;
             else empty.
+        task: [S] points that a step into a state earns, for methods that solve a task in several
+            ways; None without a task.
     """
 
     about: About
@@ -157,6 +159,7 @@ class TableWorld(_World):
     distance: IntArray
     cells: IntArray
     starts: tuple[int, ...] = ()
+    task: FloatArray | None = None
 
     @property
     def n_states(self) -> int:

@@ -1,0 +1,340 @@
+"""Methods of others on maps (docs/family). Stored in results/family-*.json and spread-family.json.
+
+    python benchmarks/family_maps.py metra     what METRA's embedding knows, after so many steps
+    python benchmarks/family_maps.py few       eight skills: how well they cover three maps
+    python benchmarks/family_maps.py explore   cells known after so many steps of exploring
+    python benchmarks/family_maps.py visr      tasks solved by regression on VISR's features
+    python benchmarks/family_maps.py discern   goals that skills end in
+    python benchmarks/family_maps.py blocked   who still comes to the goal when a way is walled off
+    python benchmarks/family_maps.py domino    diversity against return
+    python benchmarks/family_maps.py upside    skills that are kept
+
+Every row is stored when it is made and not made again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("PJRT_NPROC", "1")  # tables lose by threads
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import spread as spreading
+
+from apart.objective import metra as by_hand
+from apart.objective import near_optimal
+from apart.settings import resolve
+from apart.training import program as programs
+from apart.training.objectives import upside as by_walks
+from apart.training.state import TrainState, hyper_of
+from apart.worlds import grid, tasks
+from apart.worlds.spread import spread, steps_from
+from apart.worlds.world import TableWorld
+
+RESULTS = Path(__file__).parent.parent / "results"
+Row = dict[str, Any]
+
+
+def rows_of(study: str) -> list[Row]:
+    path = RESULTS / f"family-{study}.json"
+    return list(json.loads(path.read_text())) if path.exists() else []
+
+
+def store(study: str, rows: list[Row]) -> None:
+    lines = ",\n".join(f" {json.dumps(row)}" for row in rows)
+    (RESULTS / f"family-{study}.json").write_text(f"[\n{lines}\n]\n")
+
+
+def made(study: str, cases: Iterable[Row], measure: Callable[..., Row]) -> None:
+    """Rows of ``cases`` that are not stored yet."""
+    for case in cases:
+        if any(case.items() <= row.items() for row in rows_of(study)):
+            continue
+        row = {**case, **measure(**case)}
+        store(study, [*rows_of(study), row])
+        print(row, flush=True)
+
+
+def trained(
+    world: str | TableWorld, method: str, skills: int, steps: int, seed: int, **options: Any
+) -> tuple[TableWorld, TrainState, Any, int]:
+    """The world, the state after a run, its evaluation, and T."""
+    said = {"skills": skills, "steps": steps, "seed": seed, **options}
+    config, loaded = resolve(world, method, said)
+    assert isinstance(loaded, TableWorld)
+    run, hyper = programs.program(loaded, config), hyper_of(config)
+    state = run.init(jnp.uint32(seed), hyper)
+    state = run.chunk(state, hyper, jnp.int32(config.iterations))
+    return loaded, state, jax.device_get(run.evaluate(state, hyper)), config.horizon
+
+
+def ranks(values: Any) -> Any:
+    """Equal values share the mean of their ranks."""
+    _, which, often = np.unique(values, return_inverse=True, return_counts=True)
+    upto = np.cumsum(often)
+    return (upto - (often - 1) / 2)[which]
+
+
+def known_by_phi(world: str, skills: int, steps: int, seed: int) -> Row:
+    """Rank correlation of distances, goals that are come near to, where skills end."""
+    loaded, state, last, horizon = trained(world, "metra", skills, steps, seed)
+    phi = np.asarray(state.learnt.discriminator.phi.params)
+    q = np.asarray(state.learnt.q.params)
+    n = loaded.n_states
+    ways = np.stack([steps_from(loaded, np.array([s])) for s in range(n)])
+    one, other = np.triu_indices(n, 1)
+    far = np.linalg.norm(phi[one] - phi[other], axis=1)
+    correlation = np.corrcoef(ranks(far), ranks(ways[one, other]))[0, 1]
+    directions = np.asarray(by_hand.directions(skills))
+    near = 0
+    for goal in range(n):
+        at = loaded.start
+        closest = ways[at, goal]
+        for _ in range(horizon):  # the skill whose direction leads there, chosen at every step
+            z = np.argmax(directions @ (phi[goal] - phi[at]))
+            at = loaded.next_state[at, np.argmax(q[at, :, z]), 0]
+            closest = min(closest, ways[at, goal])
+        near += closest <= 2
+    ends = np.asarray(last.trajectories)[:, -1]
+    found = spread(loaded, horizon, ends, skills)
+    return {
+        "rank_correlation": round(float(correlation), 3),
+        "goals_within_2": round(near / n, 3),
+        "within_2_of_start": round(float((ways[loaded.start] <= 2).mean()), 3),
+        "found": int(last.n_effective),
+        "steps_from_start": round(float(loaded.distance[ends].mean()), 2),
+        "radius": found.radius,
+        "ideal_radius": found.ideal_radius,
+    }
+
+
+def metra(seeds: int) -> None:
+    cases = [
+        {"world": "four_rooms", "skills": k, "steps": steps, "seed": seed}
+        for k in (8, 100)
+        for steps in (20_000, 50_000, 200_000, 1_000_000)
+        for seed in range(seeds)
+    ]
+    made("metra", cases, known_by_phi)
+
+
+FEW = ("four_rooms", "u_maze", "nine_rooms")
+
+
+def few(seeds: int) -> None:
+    for method in ("metra", "edl", "eigenoptions", "apart_spread"):
+        cases = [
+            spreading.Case(world, 8, seed, 300_000, method)
+            for world in FEW
+            for seed in range(seeds)
+        ]
+        spreading.made("family", cases)
+
+
+def covered(world: str, method: str, steps: int, seed: int) -> Row:
+    """Cells that were ever entered or left."""
+    options = {"q_rule": "sweep_plain"} if method == "random_walk" else {}
+    loaded, state, _, _ = trained(world, method, 8, steps, seed, **options)
+    model = state.learnt.model
+    assert model is not None
+    known = np.asarray(model.visits).reshape(loaded.n_states, -1).sum(axis=1) > 0
+    return {"cells": loaded.n_states, "known": int(known.sum())}
+
+
+def explore(seeds: int) -> None:
+    cases = [
+        {"world": world, "method": method, "steps": steps, "seed": seed}
+        for world in ("four_rooms",)
+        for method in ("random_walk", "count_exploration", "rnd")
+        for steps in (2_000, 10_000, 50_000)
+        for seed in range(seeds)
+    ]
+    made("explore", cases, covered)
+
+
+def successors(world: TableWorld, policy: Any, features: Any, discount: float) -> Any:
+    """[S, A, D] discounted sums of features of s' when an action is followed by ``policy`` [S]."""
+    after = world.next_state[:, :, 0]
+    n = world.n_states
+    ahead = np.eye(n)[after[np.arange(n), policy]]
+    of_policy = np.linalg.solve(np.eye(n) - discount * ahead, ahead @ features)
+    return (features + discount * of_policy)[after]
+
+
+def inferred(world: str, skills: int, steps: int, seed: int) -> Row:
+    """Mean return on tasks of two boxes, as a share of the best, and that of two references."""
+    loaded, state, _, horizon = trained(world, "visr", skills, steps, seed)
+    rows = np.asarray(state.learnt.discriminator.phi.params)
+    phi = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    policies = np.asarray(state.learnt.q.params).argmax(axis=1)  # [S, K]
+    psi = np.stack([successors(loaded, policies[:, z], phi, 0.95) for z in range(skills)])
+    rng, side = np.random.default_rng(seed), 10
+    shares: dict[str, list[float]] = {"gpi": [], "nearest_skill": [], "random_skill": []}
+    codes = np.asarray(state.learnt.discriminator.tasks)
+    for _ in range(20):
+        points = np.zeros((side, side))
+        for _ in range(2):
+            r, c = rng.integers(side - 4, size=2)
+            points[r : r + 4, c : c + 4] += 1.0
+        reward = points[tuple(loaded.cells.T)]
+        best = tasks.best_return(dataclasses.replace(loaded, task=reward), horizon)
+        w = np.linalg.lstsq(phi, reward, rcond=None)[0]
+        chosen = {
+            "gpi": (psi @ w).max(axis=0).argmax(axis=1),
+            "nearest_skill": policies[:, np.argmax(codes @ w)],
+            "random_skill": policies[:, rng.integers(skills)],
+        }
+        for name, policy in chosen.items():
+            shares[name].append(walked(loaded, policy, reward, horizon) / best)
+    return {name: round(float(np.mean(found)), 3) for name, found in shares.items()}
+
+
+def walked(world: TableWorld, policy: Any, reward: Any, horizon: int) -> float:
+    """Points of an episode of ``policy`` [S] from the start."""
+    at, total = world.start, 0.0
+    for _ in range(horizon):
+        at = world.next_state[at, policy[at], 0]
+        total += reward[at]
+    return total
+
+
+def visr(seeds: int) -> None:
+    cases = [
+        {"world": "empty", "skills": 100, "steps": steps, "seed": seed}
+        for steps in (200_000, 1_000_000)
+        for seed in range(seeds)
+    ]
+    made("visr", cases, inferred)
+
+
+def reached(world: str, skills: int, steps: int, seed: int) -> Row:
+    """Share of skills that end exactly in their goals, and how many goals differ."""
+    _, state, last, _ = trained(world, "discern", skills, steps, seed)
+    goals, ends = np.asarray(state.learnt.discriminator.goals), np.asarray(last.trajectories)[:, -1]
+    return {
+        "goals": len(np.unique(goals)),
+        "reached": round(float((goals == ends).mean()), 3),
+        "found": int(last.n_effective),
+    }
+
+
+def discern(seeds: int) -> None:
+    cases = [
+        {"world": "four_rooms", "skills": k, "steps": 200_000, "seed": seed}
+        for k in (8, 100)
+        for seed in range(seeds)
+    ]
+    made("discern", cases, reached)
+
+
+TWO_WAYS = "; horizon 20\n.......\n.#####.\nS#####9\n.#####.\n.#####.\n......."
+WALLED = {"upper": TWO_WAYS.replace("20\n.......", "20\n...#..."), "lower": TWO_WAYS[:-4] + "#..."}
+
+
+SHARES = {name: getattr(near_optimal, name) for name in ("DOMINO_SHARE", "SMERL_SHARE")}
+
+
+def solving(method: str, share: float | None, steps: int, seed: int) -> Row:
+    """What skills earn on the map with two ways; who comes to the goal when one is walled off.
+
+    ``share``: of the best return that skills are held to, where it is not the default.
+    """
+    name = "DOMINO_SHARE" if method == "domino" else "SMERL_SHARE"
+    wanted = SHARES[name] if share is None else share
+    if getattr(near_optimal, name) != wanted:
+        setattr(near_optimal, name, wanted)
+        programs._program.cache_clear()
+    two_ways = grid.parse(TWO_WAYS, "two ways")
+    loaded, state, last, horizon = trained(two_ways, method, 6, steps, seed)
+    assert loaded.task is not None
+    paths = np.asarray(last.trajectories)
+    policies = np.asarray(state.learnt.q.params).argmax(axis=1)
+    shares = np.stack([np.bincount(p[1:], minlength=loaded.n_states) / horizon for p in paths])
+    away = np.linalg.norm(shares[:, None] - shares, axis=2)
+    away[np.diag_indices(len(away))] = np.inf
+    row: Row = {
+        "mean_return": round(float(tasks.returns(loaded.task, paths).mean()), 2),
+        "best_return": tasks.best_return(loaded, horizon),
+        "nearest": round(float(away.min(axis=1).mean()), 3),  # distance of shares of time
+    }
+    for way, text in WALLED.items():
+        walled = grid.parse(text, way)
+        row[f"{way}_walled"] = sum(came(loaded, walled, policies[:, z]) for z in range(6))
+    return row
+
+
+def came(world: TableWorld, walled: TableWorld, policy: Any) -> bool:
+    """Whether ``policy`` of ``world`` comes to points in ``walled``, which has fewer cells."""
+    assert walled.task is not None
+    at = walled.start
+    for _ in range(20):
+        at = walled.next_state[at, policy[world.state(walled.cell(at))], 0]
+        if walled.task[at] > 0:
+            return True
+    return False
+
+
+def blocked(seeds: int) -> None:
+    cases = [
+        {"method": method, "share": share, "steps": 100_000, "seed": seed}
+        for method, share in (("smerl", None), ("smerl", 2.0), ("domino", None))
+        for seed in range(seeds)
+    ]
+    made("blocked", cases, solving)
+
+
+def domino(seeds: int) -> None:
+    cases = [
+        {"method": "domino", "share": share, "steps": 100_000, "seed": seed}
+        for share in (0.0, 0.5, 0.9, 1.1)
+        for seed in range(seeds)
+    ]
+    made("domino", cases, solving)
+
+
+def in_use(world: str, skills: int, steps: int, seed: int) -> Row:
+    """Skills that are kept, the least mean posterior among them, and how they cover the map."""
+    loaded, state, last, horizon = trained(world, "upside", skills, steps, seed)
+    kept = state.learnt.discriminator
+    active = np.asarray(kept.active)
+    ends = np.asarray(last.trajectories)[active, -1]
+    found = spread(loaded, horizon, ends, len(ends))
+    return {
+        "active": int(active.sum()),
+        "least_posterior": round(float(np.asarray(by_walks.quality(kept))[active].min()), 3),
+        "distinct": len(np.unique(ends)),
+        "radius": found.radius,
+        "ideal_radius": found.ideal_radius,
+    }
+
+
+def upside(seeds: int) -> None:
+    cases = [
+        {"world": "four_rooms", "skills": 20, "steps": steps, "seed": seed}
+        for steps in (300_000,)
+        for seed in range(seeds)
+    ]
+    made("upside", cases, in_use)
+
+
+STUDIES = {f.__name__: f for f in (metra, few, explore, visr, discern, blocked, domino, upside)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("study", choices=list(STUDIES))
+    parser.add_argument("--seeds", type=int, default=4)
+    asked = parser.parse_args()
+    STUDIES[asked.study](asked.seeds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+"""Every objective that is not about a discriminator: what all must do, and its own numbers."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import objectives as family
+
+import apart
+from apart import UserError
+from apart.learner.episodes import Batch, Episodes, Sampled
+from apart.methods import METHODS
+from apart.objective import codes, diffusion, spheres
+from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
+from apart.report import page_data
+from apart.settings import resolve
+from apart.skills.policies import policies_of
+from apart.training.objectives import upside
+from apart.training.objectives.contract import Met
+from apart.training.program import learner_of, program, round_of
+from apart.training.state import from_arrays, hyper_of, to_arrays
+from apart.worlds import tasks
+from apart.worlds.grid import from_spec, parse
+
+WORLD = parse("S..\n.#.", "small")
+TASK = parse("S..\n9#3", "task")
+TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
+OWN = [
+    name
+    for name, method in METHODS.items()
+    if method.options.get("objective", "told_apart") != "told_apart"
+]
+NO_DISCRIMINATOR = [
+    name
+    for name in OWN
+    if "discriminator" not in OBJECTIVES[str(METHODS[name].options["objective"])].reads
+]
+
+
+def asked(method, world=WORLD, **options):
+    config, world = resolve(world, method, {**TINY, **options})
+    return config, world, hyper_of(config)
+
+
+@pytest.mark.parametrize("method", OWN)
+def test_a_method_repeats_itself_in_any_slices_and_after_its_arrays(method):
+    config, world, hyper = asked(method)
+    run = program(world, config)
+    whole = to_arrays(run.chunk(run.init(0, hyper), hyper, 40))
+    half = to_arrays(run.chunk(run.init(0, hyper), hyper, 17))
+    rest = to_arrays(run.chunk(from_arrays(run.init(1, hyper), half), hyper, 23))
+    for name in whole:
+        np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
+    kept = [name for name in whole if name.startswith("learnt.discriminator")]
+    assert any(not np.array_equal(whole[name], half[name]) for name in kept)
+    found = run.evaluate(from_arrays(run.init(1, hyper), whole), hyper)
+    assert np.isfinite(found.mean_reward)
+    assert run.finite(from_arrays(run.init(1, hyper), whole))
+
+
+@pytest.mark.parametrize("method", ["metra", "upside"])  # rewards of steps, and of states
+def test_it_trains_by_name_and_is_reported(method, tmp_path):
+    out = tmp_path / "run"
+    run = apart.train(WORLD, method=method, **TINY, evaluate_every=80, out=out)
+    assert run.n_available == 5
+    data = page_data.page_data([run], policies_of)
+    assert data["runs"][0]["method"] == method
+
+
+@pytest.mark.parametrize("method", NO_DISCRIMINATOR)
+@pytest.mark.parametrize("idle", ["discriminator", "reward", "prior"])
+def test_it_refuses_what_it_does_not_look_at(method, idle):
+    value = {"discriminator": "one_vs_all", "reward": "posterior", "prior": 2.0}[idle]
+    with pytest.raises(UserError, match=f"--{idle}"):
+        resolve(WORLD, method, {idle: value})
+
+
+def batches(n, skills, seed=0):
+    """Transitions (s, s', z) that the world can make, and the same as the learner has them."""
+    rng = np.random.default_rng(seed)
+    for _ in range(n):
+        s, a = rng.integers(5, size=24), rng.integers(5, size=24)
+        after, z = WORLD.next_state[s, a, 0], rng.integers(skills, size=24)
+        at = (jnp.asarray(x, jnp.int32) for x in (s, a, after, z))
+        batch = Batch(*at, jnp.ones(24), jnp.ones(24, bool), None)
+        yield list(zip(s, after, z, strict=True)), Sampled(batch, jnp.ones(24), jnp.ones(24))
+
+
+def rewards_of(objective, kept, hyper):
+    """[S, A, K] of all moves."""
+    before, after = jnp.repeat(jnp.arange(5), 5), jnp.asarray(WORLD.next_state.reshape(-1))
+    found = objective.rewards(kept, Moved(before, after), hyper)
+    return np.asarray(found).reshape(5, 5, -1)
+
+
+def slow_rewards(slow, skills):
+    moves = np.ndindex(5, 5, skills)
+    each = [slow.reward(s, WORLD.next_state[s, a, 0], z) for s, a, z in moves]
+    return np.reshape(each, (5, 5, skills))
+
+
+SLOW = {
+    "metra": lambda kept: family.Metra(kept.phi.params),
+    "rnd": lambda kept: family.Rnd(kept.predictor.params, kept.wanted),
+    "visr": lambda kept: family.Visr(kept.phi.params, kept.tasks),
+    "discern": lambda kept: family.Discern(kept.embedding.params, np.asarray(kept.goals)),
+}
+
+
+@pytest.mark.parametrize("method", SLOW)
+def test_what_is_trained_equals_the_slow_oracle(method):
+    config, world, hyper = asked(method, init_logits=0.5)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(3), hyper)
+    if method == "discern":
+        kept = kept._replace(goals=jnp.array([4, 0, 3, 2]))
+    slow = SLOW[method](kept)
+    first, fit = rewards_of(objective, kept, hyper), jax.jit(objective.fit)
+    for transitions, drawn in batches(60, 4):
+        kept = fit(kept, drawn, hyper, jnp.float32(0.05))
+        slow.fit(transitions, 0.05)
+    found = rewards_of(objective, kept, hyper)
+    np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=2e-3)
+    assert np.abs(found - first).max() > 0.3
+
+
+def met_of(states, rounds, graph=None):
+    obs = jnp.asarray(states, jnp.int32)
+    episodes = Episodes(obs, jnp.zeros((obs.shape[0], obs.shape[1] - 1), jnp.int32), obs[:, 0])
+    return Met(episodes, jnp.int32(rounds), graph)
+
+
+def test_exploration_counts_what_was_entered():
+    config, world, hyper = asked("count_exploration")
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    kept = objective.meet(kept, met_of([[0, 1, 1, 2, 1]], 1), hyper)
+    np.testing.assert_array_equal(kept, [0, 3, 1, 0, 0])
+    found = objective.of_states(kept, None, hyper)
+    np.testing.assert_allclose(found[:, 2], [1, 1 / np.sqrt(3), 1, 1, 1], rtol=1e-6)
+    np.testing.assert_array_equal(found, np.repeat(found[:, :1], 4, axis=1))
+
+
+@pytest.mark.parametrize("n", [2, 4, 9])
+def test_codes_equal_those_of_loops(n):
+    points = np.random.default_rng(n).normal(size=(40, 2)).round(3)
+    there = np.arange(40) < 33
+    found = codes.means(jnp.asarray(points), jnp.asarray(there, jnp.float32), n)
+    np.testing.assert_allclose(found, family.k_means(points[there], n), atol=1e-4)
+
+
+def test_edl_explores_then_is_near_its_codes():
+    config, world, hyper = asked("edl", skills=2)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    half = config.iterations // 2
+    kept = objective.meet(kept, met_of([[0, 1, 2, 4, 2]], half - 1), hyper)
+    assert not kept.ready
+    np.testing.assert_allclose(objective.of_states(kept, None, hyper)[2], 1 / np.sqrt(2), rtol=1e-6)
+    kept = objective.meet(kept, met_of([[0, 0, 0, 3, 0]], half), hyper)
+    assert kept.ready
+    # cells in order: (0, 0) (0, 1) (0, 2) (1, 0) (1, 2)
+    wanted = family.k_means(world.cells, 2)
+    gap = world.cells[:, None] - wanted
+    np.testing.assert_allclose(
+        objective.of_states(kept, None, hyper), -(gap**2).sum(-1), rtol=1e-5, atol=1e-5
+    )
+    before = kept.codes
+    kept = objective.meet(kept, met_of([[0, 1, 2, 4, 4]], half + 9), hyper)
+    np.testing.assert_array_equal(kept.codes, before)
+
+
+def test_skills_climb_the_eigenvectors_of_what_is_known():
+    config, world, hyper = asked("eigenoptions", skills=5)
+    learner = learner_of(world, config)
+    run = program(world, config)
+    kept = run.chunk(run.init(0, hyper), hyper, 64).learnt.discriminator
+    moves = [(s, int(t)) for s in range(5) for t in world.next_state[s, :, 0]]
+    values, vectors = family.laplacian(moves, 5)
+    assert np.diff(values).min() > 0.05  # no two alike: the vectors are known up to their signs
+    found = rewards_of(learner.objective, kept, hyper)
+    for z in range(5):
+        e = vectors[:, 1 + z // 2]
+        climb = [[e[world.next_state[s, a, 0]] - e[s] for a in range(5)] for s in range(5)]
+        sign = np.sign((found[:, :, z] * climb).sum())
+        np.testing.assert_allclose(found[:, :, z], sign * np.array(climb), atol=1e-5)
+        if z % 2:
+            np.testing.assert_array_equal(found[:, :, z], -found[:, :, z - 1])
+
+
+def distances(world):
+    """[S, S] by Floyd and Warshall."""
+    n = world.n_states
+    far = np.where(np.eye(n, dtype=bool), 0.0, np.inf)
+    far[np.arange(n)[:, None], world.next_state[:, :, 0]] = 1.0
+    far[np.arange(n), np.arange(n)] = 0.0
+    for k in range(n):
+        far = np.minimum(far, far[:, k, None] + far[k])
+    return far
+
+
+def test_no_step_of_metra_is_long_and_far_states_are_far():
+    world = parse("S.......", "eight")
+    config, _, hyper = asked("metra", world, skills=2, horizon=12, epsilon=0.8, steps=96_000)
+    run = program(world, config)
+    state = run.chunk(run.init(0, hyper), hyper, config.iterations)
+    assert sorted(np.asarray(run.evaluate(state, hyper).trajectories)[:, -1]) == [0, 7]
+    phi = np.asarray(state.learnt.discriminator.phi.params)
+    steps = np.sqrt(np.mean((phi[1:] - phi[:-1]) ** 2, axis=1))
+    assert steps.max() < 1.2
+    apart_ = np.sqrt(((phi[:, None] - phi) ** 2).mean(-1))
+    assert np.corrcoef(apart_.ravel(), distances(world).ravel())[0, 1] > 0.98
+
+
+def test_where_metra_collapses_and_why():
+    """phi of a state moves with how many more episodes END there by one skill than by another.
+
+    What a skill only passes cancels: a step to it and a step from it. Two skills that end alike
+    therefore teach phi nothing, and stay together; random actions part them.
+    """
+    config, world, hyper = asked("metra", skills=2, init_logits=0.0)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    paths = [(0, 1), (1, 2), (2, 1), (1, 0), (0, 3)]  # both skills make them all
+    s, after, z = zip(*[(*step, z) for step in paths for z in (0, 1)], strict=True)
+    at = (jnp.asarray(x, jnp.int32) for x in (s, s, after, z))
+    batch = Batch(*at, jnp.ones(10), jnp.zeros(10, bool), None)
+    moved = objective.fit(kept, Sampled(batch, jnp.ones(10), jnp.ones(10)), hyper, 0.1)
+    np.testing.assert_allclose(moved.phi.params, 0.0, atol=1e-6)
+
+
+def test_goals_are_states_that_were_seen_and_differ():
+    config, world, hyper = asked("discern", skills=3)
+    objective = learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    for rounds in range(10):
+        kept = objective.meet(kept, met_of([[0, 1, 2, 4, 4]], rounds), hyper)
+        kept = objective.meet(kept, met_of([[0, 3, 3, 3, 3]], rounds), hyper)
+    assert len(set(np.asarray(kept.goals).tolist())) == 3
+
+
+def test_a_goal_with_a_near_one_gives_way_to_a_state_that_is_farther():
+    goals = jnp.array([[0.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    out, better = spheres.farther(goals, jnp.array([9.0, 0.0]))
+    assert (int(out), bool(better)) == (0, True)
+    out, better = spheres.farther(goals, jnp.array([0.0, 1.5]))
+    assert (int(out), bool(better)) == (0, False)
+
+
+def test_digits_are_points_of_a_task():
+    np.testing.assert_array_equal(TASK.task, [0, 0, 0, 9, 3])
+    assert WORLD.task is None
+    np.testing.assert_array_equal(
+        tasks.returns(TASK.task, np.array([[0, 3, 3], [3, 0, 1]])), [18, 0]
+    )
+    assert tasks.best_return(TASK, 4) == 36
+    assert tasks.best_return(parse("S..\n.#3", "far"), 4) == 6
+    again = from_spec(TASK.about.spec, 40)
+    np.testing.assert_array_equal(again.task, TASK.task)
+
+
+def test_a_run_says_what_its_skills_earn(tmp_path):
+    run = apart.train(TASK, method="domino", **TINY, out=tmp_path / "run")
+    earned = [sum(TASK.task[TASK.state(cell)] for cell in s.trajectory[1:]) for s in run.skills]
+    assert run.summary["task"]["returns"] == earned
+    assert run.summary["task"]["best"] == 36
+
+
+def test_domino_equals_the_slow_oracle():
+    config, world, hyper = asked("domino", TASK)
+    objective = learner_of(world, config).objective
+    kept, slow = objective.init(jax.random.key(0), hyper), family.Domino(5, 4, TASK.task)
+    rng = np.random.default_rng(0)
+    for _ in range(40):
+        z, states = int(rng.integers(4)), rng.choice(5, 5, p=[0.1, 0.1, 0.3, 0.3, 0.2])
+        met = met_of([states], 1)
+        met = met._replace(episodes=met.episodes._replace(skill=jnp.array([z])))
+        kept = objective.meet(kept, met, hyper)
+        slow.episode(states[1:], z)
+    found = rewards_of(objective, kept, hyper)
+    np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=1e-5)
+    assert np.ptp(np.asarray(kept.multiplier)) > 0.1
+
+
+def test_only_those_who_solve_the_task_may_differ():
+    config, world, hyper = asked("smerl", TASK)
+    learner = learner_of(world, config)
+    kept = learner.objective.init(jax.random.key(0), hyper)
+    kept = kept._replace(earned=jnp.array([0.7, 1.0, 0.76, 0.0]))
+    logits = np.asarray(kept.told.params)
+    told = np.log(np.exp(logits) / np.exp(logits).sum(1, keepdims=True)) + np.log(4)
+    wanted = (TASK.task / 9)[:, None] + 0.5 * np.array([0, 1, 1, 0]) * told
+    found = learner.objective.of_states(kept, None, hyper)
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
+    met = met_of([[0, 3, 3, 1, 2]], 1)
+    after = learner.objective.meet(kept, met, hyper)  # of skill 0: two steps on 9
+    np.testing.assert_allclose(after.earned, [0.7 + 0.2 * (2 - 0.7), 1.0, 0.76, 0.0], rtol=1e-6)
+
+
+EDGES = [(0, 1), (0, 0), (1, 2), (2, 1), (2, 2), (3, 0)]
+
+
+def test_walks_equal_those_of_loops():
+    source, target = (jnp.array(x) for x in zip(*EDGES, (4, 4), strict=True))
+    seen = jnp.arange(len(EDGES) + 1) < len(EDGES)  # the last is there and was not seen
+    found = diffusion.walks(source, target, seen, 5, 3)
+    np.testing.assert_allclose(found, family.diffused(EDGES, 5, 3), atol=1e-6)
+
+
+def test_the_posterior_is_of_those_that_are_drawn():
+    claims = jnp.array([[0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0], [0, 0, 0, 1.0]])
+    found = diffusion.posterior(claims, jnp.array([True, True, False]))
+    np.testing.assert_allclose(found[:, 0], [0.5, 1, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(found[:, 1], [0.5, 0, 1, 0], atol=1e-6)
+    np.testing.assert_allclose(found[:, 2], [0.2, 1 / 3, 1 / 3, 1], rtol=1e-5)
+
+
+def test_skills_are_added_while_all_are_told_apart_and_the_worst_goes_after_some_time():
+    def kept(ends, active, waited):
+        share = jax.nn.one_hot(jnp.array(ends), 4)
+        return upside.Diffused(share, jnp.eye(4), jnp.array(active), jnp.int32(waited))
+
+    apart_ = upside.chosen(kept([0, 1, 2], [True, True, False], 5))
+    assert apart_.active.tolist() == [True, True, True]
+    assert int(apart_.waited) == 0
+    together = upside.chosen(kept([0, 1, 1], [True, True, True], 5))
+    assert together.active.tolist() == [True, True, True]
+    assert int(together.waited) == 6
+    patient = upside.chosen(kept([0, 1, 1], [True, True, True], upside.PATIENCE))
+    assert patient.active.tolist() == [True, False, True]
+
+
+def test_only_active_skills_make_episodes():
+    config, world, hyper = asked("upside", skills=6)
+    learner = learner_of(world, config)
+    state = program(world, config).init(0, hyper)
+    rounds = [
+        round_of(config, 5, state._replace(iteration=i), hyper, objective=learner.objective)
+        for i in range(40)
+    ]
+    assert {int(made.drawn.skill[0]) for made in rounds} == {0, 1}
