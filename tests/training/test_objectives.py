@@ -1,4 +1,4 @@
-"""Every objective that is not about a discriminator: what all must do, and its own numbers."""
+"""Objectives of other papers: numbers by loops and by hand (test_family has what all must do)."""
 
 from __future__ import annotations
 
@@ -9,56 +9,27 @@ import pytest
 from reference import objectives as family
 
 import apart
-from apart import UserError
 from apart.learner.episodes import Batch, Episodes, Sampled
-from apart.methods import METHODS
 from apart.objective import codes, diffusion, spheres
 from apart.objective.contexts import Moved
-from apart.objective.objectives import OBJECTIVES
 from apart.report import page_data
 from apart.settings import resolve
 from apart.skills.policies import policies_of
 from apart.training.objectives import upside
 from apart.training.objectives.contract import Met
 from apart.training.program import learner_of, program, round_of
-from apart.training.state import from_arrays, hyper_of, to_arrays
+from apart.training.state import hyper_of
 from apart.worlds import tasks
 from apart.worlds.grid import from_spec, parse
 
 WORLD = parse("S..\n.#.", "small")
 TASK = parse("S..\n9#3", "task")
 TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
-OWN = [
-    name
-    for name, method in METHODS.items()
-    if method.options.get("objective", "told_apart") != "told_apart"
-]
-NO_DISCRIMINATOR = [
-    name
-    for name in OWN
-    if "discriminator" not in OBJECTIVES[str(METHODS[name].options["objective"])].reads
-]
 
 
 def asked(method, world=WORLD, **options):
     config, world = resolve(world, method, {**TINY, **options})
     return config, world, hyper_of(config)
-
-
-@pytest.mark.parametrize("method", OWN)
-def test_a_method_repeats_itself_in_any_slices_and_after_its_arrays(method):
-    config, world, hyper = asked(method)
-    run = program(world, config)
-    whole = to_arrays(run.chunk(run.init(0, hyper), hyper, 40))
-    half = to_arrays(run.chunk(run.init(0, hyper), hyper, 17))
-    rest = to_arrays(run.chunk(from_arrays(run.init(1, hyper), half), hyper, 23))
-    for name in whole:
-        np.testing.assert_array_equal(whole[name], rest[name], err_msg=name)
-    kept = [name for name in whole if name.startswith("learnt.discriminator")]
-    assert any(not np.array_equal(whole[name], half[name]) for name in kept)
-    found = run.evaluate(from_arrays(run.init(1, hyper), whole), hyper)
-    assert np.isfinite(found.mean_reward)
-    assert run.finite(from_arrays(run.init(1, hyper), whole))
 
 
 @pytest.mark.parametrize("method", ["metra", "upside"])  # rewards of steps, and of states
@@ -68,14 +39,6 @@ def test_it_trains_by_name_and_is_reported(method, tmp_path):
     assert run.n_available == 5
     data = page_data.page_data([run], policies_of)
     assert data["runs"][0]["method"] == method
-
-
-@pytest.mark.parametrize("method", NO_DISCRIMINATOR)
-@pytest.mark.parametrize("idle", ["discriminator", "reward", "prior"])
-def test_it_refuses_what_it_does_not_look_at(method, idle):
-    value = {"discriminator": "one_vs_all", "reward": "posterior", "prior": 2.0}[idle]
-    with pytest.raises(UserError, match=f"--{idle}"):
-        resolve(WORLD, method, {idle: value})
 
 
 def batches(n, skills, seed=0):
