@@ -88,6 +88,9 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "random_walk": ("random_walk", {"hold": 4}),
     "diayn": ("diayn", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
     "vic": ("vic", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
+    "edl": ("edl", {}),
+    "metra": ("metra", {}),
+    "rnd": ("rnd", {}),
 }
 
 
