@@ -288,6 +288,11 @@ def spreads(config: Config) -> bool:
     return DISCRIMINATORS[config.discriminator].over_known if by_discriminator else kind.spreads
 
 
+def over_known(config: Config) -> bool:
+    """Whether what gives the rewards looks at all known transitions, which a sweep keeps."""
+    return _Facts.of(config).over_known
+
+
 def only_here(config: Config) -> str | None:
     """A record that ``config`` names and that other processes would not know; None without one."""
     for name, spec in SPECS.items():

@@ -12,9 +12,9 @@ from apart.learner import ends
 from apart.learner.ends import Ends, Graph
 from apart.worlds import grid, spread
 
-LOOKED = jax.jit(ends.looked, static_argnums=(2, 3))
+LOOKED = jax.jit(ends.looked)
 MOVED = jax.jit(ends.moved)
-LOOK = jax.jit(ends.look, static_argnums=(3, 4))
+LOOK = jax.jit(ends.look)
 
 
 def edges(rng, n_states, n_edges, undone):

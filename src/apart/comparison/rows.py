@@ -13,11 +13,10 @@ from apart._errors import UserError, unknown
 from apart._registry import load_plugins
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
-from apart.objective.discriminators import DISCRIMINATORS
 from apart.running import study
 from apart.running.board import Say
 from apart.running.study import Task
-from apart.settings import resolve
+from apart.settings import over_known, resolve
 from apart.worlds import load
 
 AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"
@@ -122,10 +121,10 @@ def _turned(config: Config) -> tuple[str, str]:
     """The other answer to who learns from a transition, and the rule of Q that gives it.
 
     From batches on both sides: a sweep over all that is known has no form for one skill alone.
-    Nothing where nothing is learnt, and where the discriminator lives by what is known.
+    Nothing where nothing is learnt, and where rewards live by what is known.
     """
     rule = Q_RULES[config.q_rule]
-    if DISCRIMINATORS[config.discriminator].over_known:
+    if over_known(config):
         return ALONE, ""
     change = ALONE if rule.shares else SHARING
     for name, other in Q_RULES.items():
