@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import shlex
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +17,8 @@ from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, evidence
 
 HELP = "say whether and how a world will work"
 _SEARCH_SECONDS = 2.0
-_SIDE, _STEPS_PER_UPDATE = 8, 20
+_SIDE = 8
+_LARGE = 4_096  # numbers of an observation, from which on few are kept for replay
 Fact = tuple[str, str]
 
 
@@ -152,10 +154,11 @@ def _as_table(world: HostWorld) -> tuple[bool, str]:
 
 def _usual(world: JaxWorld | HostWorld) -> list[str]:
     """Options with which such a world is usually tried (docs/guide/worlds.md has measurements)."""
-    updates = max(_SIDE * world.about.horizon // _STEPS_PER_UPDATE, 1)
-    together = ["--episodes-per-update", str(_SIDE), "--updates-per-episode", str(updates)]
-    skills = ["--method", "apart_logits", "--skills", "20", "--steps", "100k"]
-    return [*skills, *together, "--network", "mlp:128,128", "--batch", "256"]
+    found = ["--method", "apart_spread", "--skills", "20", "--steps", "100k"]
+    if isinstance(world, HostWorld):
+        found += ["--episodes-per-update", str(_SIDE)]
+    large = math.prod(world.obs.shape) > _LARGE
+    return [*found, "--buffer", "20k"] if large else found
 
 
 def _line(text: str, options: list[str], world: World) -> str:
