@@ -15,6 +15,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.learner import approximators
 from apart.methods import METHODS
+from apart.objective.objectives import OBJECTIVES
 from apart.settings import choices, completed, resolve
 from apart.training.program import lists_states
 from apart.worlds.grid import parse
@@ -27,7 +28,17 @@ def test_the_papers_hyper_parameters_are_the_defaults():
     assert (config.reward, config.time_weight, config.dropout) == ("min_pairs", "square", True)
 
 
-@pytest.mark.parametrize("method", METHODS)
+SOLVES = [m for m in METHODS if OBJECTIVES[METHODS[m].options.get("objective", "told_apart")].task]
+
+
+@pytest.mark.parametrize("method", SOLVES)
+def test_a_method_that_solves_a_task_needs_one(method):
+    with pytest.raises(UserError, match="solves a task, and empty has none; write a digit"):
+        resolve("empty", method, {})
+    assert resolve(parse("S.\n.9", "task"), method, {})[0].method == method
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m not in SOLVES])
 def test_every_method_resolves_in_every_world(method):
     for world in choices()["world"]:
         config, loaded = resolve(world, method, {})

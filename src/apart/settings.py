@@ -377,6 +377,11 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
+    if isinstance(world, TableWorld) and facts.objective.task and world.task is None:
+        raise UserError(
+            f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
+            "to 9, where a step of the map earns points"
+        )
     if isinstance(world, TableWorld) and facts.over_known and not facts.rule.sweeps:
         fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
         raise UserError(

@@ -76,9 +76,13 @@ def test_every_registered_method_that_brings_no_network_is_compared(tmp_path):
     """A new record needs no list here."""
     assert set(usual()) == {m for m in METHODS if "network" not in METHODS[m].options}
     said = []
-    table = rows(["empty"], usual(), folder=tmp_path, **{**SMALL, "say": said.append})
+    quiet = {**SMALL, "folder": tmp_path, "say": said.append}
+    (tmp_path / "task.txt").write_text("S..\n..9")
+    table = rows([str(tmp_path / "task.txt")], usual(), **quiet)
     assert {row.method for row in table} == set(usual())
     assert said == []
+    rows(["empty"], None, **quiet)
+    assert all("solves a task, and empty has none" in line for line in said)
 
 
 def test_a_method_that_cannot_be_trained_somewhere_is_named(tmp_path):

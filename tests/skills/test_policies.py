@@ -15,7 +15,7 @@ from apart.runs import folder as run_folder
 from apart.skills.policies import policies_of
 
 OLD = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished"
-WORLD = apart.parse_map("S..\n.#.\n...", "ring")
+WORLD = apart.parse_map("S..\n.#.\n..3", "ring")  # with a task, for those who solve one
 SMALL = {"steps": 600, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
 CASES = {
     "apart": {"method": "apart", "buffer": 200},

@@ -21,7 +21,7 @@ from apart.training.program import initial, learner_over, program
 from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
 from apart.worlds.grid import parse
 
-WORLD = parse("S..\n.#S", "two starts")
+WORLD = parse("S.3\n.#S", "two starts and a task")
 TINY = {"skills": 5, "horizon": 4, "steps": 400, "batch": 24, "epsilon": 0.3}
 IN_ORACLE = {"told_apart", "count_bonus"}  # whole updates in test_oracle
 IN_LOOPS = {"metra", "counted", "rnd", "edl", "eigen", "visr", "discern"}  # in test_objectives

@@ -46,6 +46,7 @@ class Kind:
         bonus: whether it adds something, times ``--bonus``.
         by_episode: whether its rewards look at whole episodes, which batches then bring.
         grows: whether the number of skills that are drawn does.
+        task: whether it is about the task of a map.
     """
 
     summary: str
@@ -58,6 +59,7 @@ class Kind:
     bonus: bool = False
     by_episode: bool = False
     grows: bool = False
+    task: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -162,11 +164,13 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.smerl",
             reads=FORMS,
             listed=True,
+            task=True,
         ),
         "domino": Kind(
             "the map's task, and being where the nearest other skill is not (DOMiNO)",
             f"{_HOME}.domino",
             listed=True,
+            task=True,
         ),
         "upside": Kind(
             "the posterior over a random walk from a state; skills are added while it is high",
