@@ -217,7 +217,7 @@ def held(hold: int, bounded: bool, updates: int, seed: int, steps: int) -> dict[
 def figure(runs: Path) -> None:
     """Few skills and many in both mazes, seed 0, from the run folders of `upside`."""
     made, axes = draw.figure(2, 2, size=(7.6, 8.0))
-    for axis, (skills, name) in zip(axes, product(("20", "100"), WALKED), strict=True):
+    for axis, (skills, name) in zip(axes, product(("50", "100"), WALKED), strict=True):
         run = apart.load(runs / "upside" / f"{name}-apart_spread-{skills}" / "seed-0")
         paths, ends = zip(*((s.positions, s.last_state) for s in run.skills), strict=True)
         planes.lines(axis, run.world.places.plane, paths, ends)

@@ -225,7 +225,8 @@ def spread_studies() -> str:
             ideal = [max(r["ideal_radius"] + 1, 1.25 * r["ideal_radius"]) for r in mine]
             good = sum(r["radius"] <= most for r, most in zip(mine, ideal, strict=True))
             score = sum(r["score"] for r in mine) / len(mine)
-            cells = [title, worlds, sizes, len(mine), thousands(mine[0]["steps"])]
+            steps = " and ".join(thousands(n) for n in sorted({row["steps"] for row in mine}))
+            cells = [title, worlds, sizes, len(mine), steps]
             rows.append([f"`{method}`", *cells, f"{score:.2f}", f"{100 * good / len(mine):.1f} %"])
     head = ["method", "worlds", "how many", "K", "runs", "steps", "mean score", "within bounds"]
     return markdown(head, rows)
