@@ -94,3 +94,12 @@ def test_long_observations_keep_their_distances():
 def test_the_memory_grows_with_the_number_of_skills():
     assert points.init(10, 2).memory.shape == (1024, 2)
     assert points.init(1000, 2).memory.shape[0] >= 4000
+
+
+def test_with_a_place_for_every_point_nothing_moves_any_more():
+    now = LOOKED(ADD(points.init(6, 1, size=16), jnp.arange(5.0)[:, None]))
+    for _ in range(4):
+        now = LOOKED(now)
+    assert float(now.width) == 0
+    assert sorted(set(now.place[:, 0].tolist())) == [0, 1, 2, 3, 4]
+    np.testing.assert_array_equal(LOOKED(now).place, now.place)

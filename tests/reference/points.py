@@ -27,6 +27,7 @@ class Places:
                     min(g, math.dist(point, other))
                     for g, other in zip(self.gap, self.memory, strict=True)
                 ]
+                self.place = self.place or [point] * self.k
                 self.memory.append(point)
                 self.gap.append(nearest)
             return
@@ -49,8 +50,6 @@ class Places:
             min((math.dist(a, b) for j, b in enumerate(self.memory) if j != i), default=1e30)
             for i, a in enumerate(self.memory)
         ]
-        if self.place is None or self.width == 0:
-            self.place = [self.memory[0]] * self.k
         for _ in range(MOVES):
             self.place = self.unneeded_moved()
         self.place = self.middles()

@@ -106,7 +106,12 @@ def add(kept: Points, points: Array) -> Points:
         # The first point has no other; then whatever is new, then what is farther than what leaves.
         enters = jnp.where(full, nearest > now.gap[leaves], nearest > 1e-6)
         gap = jnp.minimum(now.gap, others).at[leaves].set(nearest)
-        entered = now._replace(memory=now.memory.at[leaves].set(point), gap=gap, n=now.n + ~full)
+        entered = now._replace(
+            memory=now.memory.at[leaves].set(point),
+            gap=gap,
+            n=now.n + ~full,
+            place=jnp.where(now.n == 0, point, now.place),  # all begin where the first episode did
+        )
         return jax.tree.map(lambda a, b: jnp.where(enters, a, b), entered, now), None
 
     after, _ = jax.lax.scan(one, kept, points)
