@@ -26,7 +26,7 @@ import apart
 from apart import worlds
 from apart.methods import METHODS
 from apart.objective.discriminators import DISCRIMINATORS
-from apart.settings import resolve
+from apart.settings import needs_task, resolve
 from apart.skills.library import TablePolicies
 from apart.worlds.world import JaxWorld
 
@@ -63,7 +63,8 @@ class Setting(NamedTuple):
 
 def tabular() -> tuple[str, ...]:
     """Every method that learns, and learns a table in four rooms."""
-    known = {name: resolve("four_rooms", name, {})[0] for name in METHODS}
+    fit = [name for name in METHODS if not needs_task(name)]
+    known = {name: resolve("four_rooms", name, {})[0] for name in fit}
     return tuple(n for n, c in known.items() if c.updates_per_episode and c.network == "table")
 
 

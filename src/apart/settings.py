@@ -288,6 +288,11 @@ def spreads(config: Config) -> bool:
     return DISCRIMINATORS[config.discriminator].over_known if by_discriminator else kind.spreads
 
 
+def needs_task(method: str) -> bool:
+    """Whether ``method`` solves the task of a map, and so needs a map that has one."""
+    return OBJECTIVES[str(METHODS[method].options.get("objective", Config.objective))].task
+
+
 def over_known(config: Config) -> bool:
     """Whether what gives the rewards looks at all known transitions, which a sweep keeps."""
     return _Facts.of(config).over_known

@@ -21,7 +21,7 @@ from apart._version import __version__
 from apart.methods import METHODS
 from apart.running import machine, threads
 from apart.runs.files import write_json
-from apart.settings import resolve
+from apart.settings import needs_task, resolve
 from apart.worlds.grid import parse
 from apart.worlds.world import HostWorld, World
 
@@ -53,11 +53,13 @@ def _maze(updates: int) -> dict[str, Any]:
 
 
 def _methods() -> list[str]:
-    """Every method that learns and brings no network of its own."""
+    """Every method that learns, brings no network of its own, and needs no task on the map."""
     return [
         name
         for name, method in METHODS.items()
-        if "network" not in method.options and method.options.get("updates_per_episode") != 0
+        if "network" not in method.options
+        and method.options.get("updates_per_episode") != 0
+        and not needs_task(name)
     ]
 
 
