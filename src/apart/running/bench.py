@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from apart._version import __version__
 from apart.methods import METHODS
+from apart.running import machine, threads
 from apart.runs.files import write_json
 from apart.settings import needs_task, resolve
 from apart.worlds.grid import parse
