@@ -29,11 +29,26 @@ IN_LOOPS |= {"smerl", "domino", "upside"}
 IN_TABLES = [name for name, m in METHODS.items() if "network" not in m.options]
 
 
+def _types(state):
+    return [(leaf.dtype, getattr(leaf, "weak_type", False)) for leaf in jax.tree.leaves(state)]
+
+
+@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if m.beyond])
+def test_a_chunk_of_a_maze_compiles_once(method):
+    config, world = resolve("maze:u", method, TINY)
+    run, hyper = program(world, config), hyper_of(config)
+    fresh = jax.eval_shape(run.init, jnp.uint32(1), hyper)
+    assert _types(jax.eval_shape(run.chunk, fresh, hyper, jnp.int32(1))) == _types(fresh)
+
+
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     config, world = resolve(WORLD, method, TINY)
     run, hyper = program(world, config), hyper_of(config)
-    whole = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(6))
+    fresh = run.init(jnp.uint32(1), hyper)
+    before = _types(fresh)  # other ones after a chunk: the next chunk would compile again
+    whole = run.chunk(fresh, hyper, jnp.int32(6))
+    assert _types(whole) == before
     part = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(2))
     part = run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(4))
     other = run.chunk(run.init(jnp.uint32(2), hyper), hyper, jnp.int32(6))

@@ -69,7 +69,7 @@ def init(n_skills: int, dimensions: int, size: int | None = None) -> Points:
     size = size or size_for(n_skills)
     return Points(
         memory=jnp.zeros((size, dimensions)),
-        gap=jnp.full(size, _FAR),
+        gap=jnp.full(size, _FAR, jnp.float32),
         n=jnp.int32(0),
         place=jnp.zeros((n_skills, dimensions)),
         width=jnp.float32(0.0),

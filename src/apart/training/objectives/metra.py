@@ -39,7 +39,7 @@ def build(given: Given) -> Objective:
 
     def init(key: Key, hyper: Hyper) -> Embedding:
         phi = form.init(key, hyper.init_logits)
-        log_lambda = jnp.full(1, math.log(metra.LAMBDA))
+        log_lambda = jnp.full(1, math.log(metra.LAMBDA), jnp.float32)
         return Embedding(adam.fit(form, phi), adam.fit(_NUMBER, log_lambda))
 
     def read(kept: Embedding, obs: Obs | None) -> Array:
