@@ -3,13 +3,15 @@
     python benchmarks/mazes.py walk [--seeds 3] [--steps 10000000]
     python benchmarks/mazes.py methods [--seeds 2] [--steps 300000] [--only diayn]
     python benchmarks/mazes.py choose [--seeds 2] [--only rate]
+    python benchmarks/mazes.py steady [--seeds 1]
     python benchmarks/mazes.py upside [--seeds 8] [--skills 100,50,20,10] [--only apart_spread]
     python benchmarks/mazes.py hold [--seeds 1]
     python benchmarks/mazes.py figure
     python benchmarks/mazes.py speed
 
 `choose` is how the setting of apart_spread was chosen: one option changed at a time, on EDL's
-mazes, which no row of `upside` has. `upside` is UPSIDE's table: 1M steps, random starts in the
+mazes, which no row of `upside` has; `steady` the same after 1M steps, in EDL's mazes with UPSIDE's
+short moves. `upside` is UPSIDE's table: 1M steps, random starts in the
 start cell, decisions held for 4 steps (0.8 of a bucket). `hold` is what happens where decisions are
 held for fewer or more steps, with targets within what rewards can add up to and without. The walk
 takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
@@ -48,6 +50,7 @@ from apart.training.program import compiled, learner_of, program
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
+from apart.worlds.world import JaxWorld
 
 STORED = Path(__file__).parent.parent / "results" / "mazes.json"
 WALKED = ("bottleneck", "u")
@@ -69,8 +72,9 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 EDL = ("a", "tree", "large")
+BEFORE = {"epsilon": 0.2}  # the setting that others were tried around, before 0.4 was chosen
 CHOICES: dict[str, dict[str, Any]] = {
-    "as it is": {},
+    "epsilon 0.2": {},
     "rate 5e-4": {"learning_rate": 5e-4},
     "rate 1e-4": {"learning_rate": 1e-4},
     "epsilon 0.1": {"epsilon": 0.1},
@@ -83,6 +87,11 @@ CHOICES: dict[str, dict[str, Any]] = {
     "positions as they are": {"observation": "arrays"},
     "fourier": {"observation": "fourier"},
 }
+STEADY: dict[str, dict[str, Any]] = {
+    "epsilon 0.2": {"epsilon": 0.2},
+    "epsilon 0.4": {"epsilon": 0.4},
+    "epsilon 0.4, falling rate": {"epsilon": 0.4, "anneal": True},
+}
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "apart_spread": ("apart_spread", {}),
     "random_walk": ("random_walk", {"hold": 4}),
@@ -92,6 +101,14 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "metra": ("metra", {}),
     "rnd": ("rnd", {}),
 }
+
+
+def with_short_moves(name: str) -> JaxWorld:
+    """A maze of EDL with UPSIDE's moves and T, random starts."""
+    like = MAZES["bottleneck"]
+    spec = {"kind": mazes.KIND, "name": f"maze:{name}", "drawing": list(mazes.drawing(name))}
+    spec |= {"move": like.move, "start": "random", "bins": 3}
+    return mazes.from_spec(spec, like.horizon)
 
 
 def walked(name: str, seed: int, steps: int) -> int:
@@ -120,7 +137,7 @@ def walked(name: str, seed: int, steps: int) -> int:
 
 
 def trained(
-    world: str, method: str, seed: int, steps: int, out: Path, **options: Any
+    world: str | JaxWorld, method: str, seed: int, steps: int, out: Path, **options: Any
 ) -> dict[str, Any]:
     """Buckets that the greedy skills visit, and distinct last ones."""
     run = apart.train(
@@ -179,7 +196,7 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
-STUDIES = ("walk", "methods", "choose", "upside", "hold", "figure", "speed")
+STUDIES = ("walk", "methods", "choose", "steady", "upside", "hold", "figure", "speed")
 FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
 HOLDS = (
     *((hold, bounded, 4) for hold in (1, 2, 4, 5, 8) for bounded in (True, False)),
@@ -196,7 +213,7 @@ def held(hold: int, bounded: bool, updates: int, seed: int, steps: int) -> dict[
         REWARDS.register(FREE, replace(REWARDS["near_end"], bounds=None))
     options = {"skills": 100, "hold": hold, "discount": 0.95 ** (hold / 4), "steps": steps}
     options |= {"seed": seed, "reward": "near_end" if bounded else FREE}
-    options |= {"updates_per_episode": updates}
+    options |= {"updates_per_episode": updates, **BEFORE}
     config, world = resolve("maze:bottleneck:start=random", "apart_spread", options)
     run, hyper = program(world, config), hyper_of(config)
     state = run.init(jnp.uint32(seed), hyper)
@@ -307,10 +324,23 @@ def jobs(
                         trained, f"maze:{name}", method, seed, asked.steps or 300_000, out, **given
                     ),
                 )
+    elif asked.what == "steady":
+        for seed, (label, options), name in product(seeds, STEADY.items(), ("large", "tree")):
+            out = asked.runs / "steady" / f"{name}-{label}"
+            world, given = with_short_moves(name), {"skills": 50, "hold": 4, **options}
+            if label.startswith(asked.only):
+                yield (
+                    ("steady", label, name, str(seed)),
+                    partial(
+                        trained,
+                        *(world, "apart_spread", seed, asked.steps or 1_000_000, out),
+                        **given,
+                    ),
+                )
     elif asked.what == "choose":
         for seed, (label, options), name in product(seeds, CHOICES.items(), EDL):
             out = asked.runs / "choose" / f"{name}-{label}"
-            given = {"skills": 50, **options}
+            given = {"skills": 50, **BEFORE, **options}
             if label.startswith(asked.only):
                 yield (
                     ("choose", label, name, str(seed)),

@@ -56,7 +56,8 @@ def options(method: str, horizon: int) -> dict[str, Any]:
     if method == "random_walk":
         return {**SAME, **own}
     if method == "apart_spread":
-        return {**SAME, "updates_per_episode": EPISODES * horizon // 20}
+        # What is stored was made before its default became 0.4.
+        return {**SAME, "epsilon": 0.2, "updates_per_episode": EPISODES * horizon // 20}
     return {**SAME, **LEARNING, "updates_per_episode": EPISODES * horizon // 20, **own}
 
 
