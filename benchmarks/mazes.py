@@ -26,7 +26,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -72,9 +72,8 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 EDL = ("a", "tree", "large")
-BEFORE = {"epsilon": 0.2}  # the setting that others were tried around, before 0.4 was chosen
 CHOICES: dict[str, dict[str, Any]] = {
-    "epsilon 0.2": {},
+    "as it is": {},
     "rate 5e-4": {"learning_rate": 5e-4},
     "rate 1e-4": {"learning_rate": 1e-4},
     "epsilon 0.1": {"epsilon": 0.1},
@@ -88,12 +87,14 @@ CHOICES: dict[str, dict[str, Any]] = {
     "fourier": {"observation": "fourier"},
 }
 STEADY: dict[str, dict[str, Any]] = {
-    "epsilon 0.2": {"epsilon": 0.2},
+    "as it is": {},
     "epsilon 0.4": {"epsilon": 0.4},
     "epsilon 0.4, falling rate": {"epsilon": 0.4, "anneal": True},
 }
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "apart_spread": ("apart_spread", {}),
+    "apart_spread, learned distance": ("apart_spread", {"discriminator": "learned_ends"}),
+    "apart_spread, epsilon 0.4": ("apart_spread", {"epsilon": 0.4}),
     "random_walk": ("random_walk", {"hold": 4}),
     "diayn": ("diayn", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
     "vic": ("vic", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),
@@ -213,7 +214,7 @@ def held(hold: int, bounded: bool, updates: int, seed: int, steps: int) -> dict[
         REWARDS.register(FREE, replace(REWARDS["near_end"], bounds=None))
     options = {"skills": 100, "hold": hold, "discount": 0.95 ** (hold / 4), "steps": steps}
     options |= {"seed": seed, "reward": "near_end" if bounded else FREE}
-    options |= {"updates_per_episode": updates, **BEFORE}
+    options |= {"updates_per_episode": updates}
     config, world = resolve("maze:bottleneck:start=random", "apart_spread", options)
     run, hyper = program(world, config), hyper_of(config)
     state = run.init(jnp.uint32(seed), hyper)
@@ -281,7 +282,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--skills", default="100,50,20,10", help="of upside")
-    parser.add_argument("--only", default="", help="rows whose name begins so")
+    parser.add_argument("--only", default="", help="the row of this name, or those that begin so")
     parser.add_argument("--maze", help="only this one")
     parser.add_argument("--stored", type=Path, default=STORED)
     parser.add_argument("--runs", type=Path, default=Path("runs/mazes"))
@@ -304,6 +305,11 @@ def main() -> None:
             study.make(path, make)
 
 
+def meant(label: str, only: str, rows: Iterable[str]) -> bool:
+    """Whether ``only`` means this row: its name, or how it begins."""
+    return label == only if only in rows else label.startswith(only)
+
+
 def jobs(
     asked: argparse.Namespace, names: Sequence[str], seeds: range
 ) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
@@ -317,7 +323,7 @@ def jobs(
         for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
             out = asked.runs / f"{name}-{label.replace(', ', '-')}"
             given = {**COMMON, **options}
-            if label.startswith(asked.only):
+            if meant(label, asked.only, METHODS):
                 yield (
                     ("methods", name, label, str(seed)),
                     partial(
@@ -328,7 +334,7 @@ def jobs(
         for seed, (label, options), name in product(seeds, STEADY.items(), ("large", "tree")):
             out = asked.runs / "steady" / f"{name}-{label}"
             world, given = with_short_moves(name), {"skills": 50, "hold": 4, **options}
-            if label.startswith(asked.only):
+            if meant(label, asked.only, STEADY):
                 yield (
                     ("steady", label, name, str(seed)),
                     partial(
@@ -340,8 +346,8 @@ def jobs(
     elif asked.what == "choose":
         for seed, (label, options), name in product(seeds, CHOICES.items(), EDL):
             out = asked.runs / "choose" / f"{name}-{label}"
-            given = {"skills": 50, **BEFORE, **options}
-            if label.startswith(asked.only):
+            given = {"skills": 50, **options}
+            if meant(label, asked.only, CHOICES):
                 yield (
                     ("choose", label, name, str(seed)),
                     partial(
@@ -358,7 +364,7 @@ def jobs(
         ):
             out = asked.runs / "upside" / f"{name}-{label}-{skills}"
             given = {"skills": int(skills), **options}
-            if label.startswith(asked.only):
+            if meant(label, asked.only, ROWS):
                 yield (
                     ("upside", name, label, skills, str(seed)),
                     partial(

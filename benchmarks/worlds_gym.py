@@ -56,8 +56,7 @@ def options(method: str, horizon: int) -> dict[str, Any]:
     if method == "random_walk":
         return {**SAME, **own}
     if method == "apart_spread":
-        # What is stored was made before its default became 0.4.
-        return {**SAME, "epsilon": 0.2, "updates_per_episode": EPISODES * horizon // 20}
+        return {**SAME, "updates_per_episode": EPISODES * horizon // 20}
     return {**SAME, **LEARNING, "updates_per_episode": EPISODES * horizon // 20, **own}
 
 

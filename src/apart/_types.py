@@ -38,3 +38,4 @@ class Vectors(NamedTuple):
 
     n: int  # numbers of one
     of: Callable[[Obs], Array]  # observations [n, ...] -> [n, numbers]
+    shape: tuple[int, ...]  # of one observation

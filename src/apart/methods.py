@@ -109,7 +109,7 @@ _SPREAD_BEYOND: Final = Method(
         "target_period": 20,
         "average_rate": 0.04,
         "discount": 0.95,
-        "epsilon": 0.4,
+        "epsilon": 0.2,
         "batch": 256,
         "buffer": 300_000,
         "network": "mlp",

@@ -88,7 +88,7 @@ class _Facts(NamedTuple):
     def counting(self) -> bool:
         """Whether what gives the rewards is not trained."""
         if self.discriminates:
-            return self.discriminator.learned is None
+            return self.discriminator.learned is None and not self.discriminator.embeds
         return not self.objective.trains
 
     @property
@@ -298,6 +298,21 @@ def over_known(config: Config) -> bool:
     return _Facts.of(config).over_known
 
 
+def _check_embedded(config: Config, world: World, most: int) -> None:
+    """`UserError` where no distance can be learned between observations, or need not be."""
+    why = ""
+    if isinstance(world, TableWorld):
+        why = f"{world.name} is a table, where they are known"
+    elif math.prod(world.obs.shape) > most:
+        numbers = math.prod(world.obs.shape)
+        why = f"observations of {world.name} have {numbers} numbers, more than {most}"
+    if why:
+        raise UserError(
+            f"--discriminator {config.discriminator} learns distances: {why}; use "
+            "--discriminator ends"
+        )
+
+
 def only_here(config: Config) -> str | None:
     """A record that ``config`` names and that other processes would not know; None without one."""
     for name, spec in SPECS.items():
@@ -393,6 +408,8 @@ def check(config: Config, world: World) -> None:
             f"{_rewarding(config, facts)} looks at all known transitions, which "
             f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
         )
+    if facts.discriminates and facts.discriminator.embeds:
+        _check_embedded(config, world, facts.discriminator.embeds)
     if facts.objective.by_episode and facts.rule.sweeps:
         raise UserError(
             f"--objective {config.objective} rewards whole episodes, which --q-rule "

@@ -103,3 +103,34 @@ def test_with_a_place_for_every_point_nothing_moves_any_more():
     assert float(now.width) == 0
     assert sorted(set(now.place[:, 0].tolist())) == [0, 1, 2, 3, 4]
     np.testing.assert_array_equal(LOOKED(now).place, now.place)
+
+
+def test_places_in_another_space_are_those_of_what_points_are_there():
+    def turned(points_):  # stretched and turned: other neighbours, no point lost
+        return points_ @ jnp.array([[3.0, 1.0, 0.0], [-0.2, 0.5, 0.1]])
+
+    space = points.Space(lambda seen: seen, turned)
+    look = jax.jit(lambda now: points.looked(now, space))
+    seen = jnp.asarray(np.random.default_rng(3).normal(size=(30, 2)), jnp.float32)
+    here = ADD(points.init(4, 2, size=64), seen)
+    there = ADD(points.init(4, 3, size=64), turned(seen))
+    plain = here
+    for _ in range(4):
+        here, there, plain = look(here), LOOKED(there), LOOKED(plain)
+        np.testing.assert_allclose(turned(here.place), there.place, atol=1e-4)
+        np.testing.assert_allclose(here.width, there.width, rtol=1e-4)
+        np.testing.assert_allclose(here.gap, plain.gap)
+    assert np.abs(here.place - plain.place).max() > 0.1
+    near = points.read(here, seen, turned)
+    np.testing.assert_allclose(near, points.read(there, turned(seen)), atol=1e-4)
+
+
+def test_the_memory_is_spread_over_scaled_points():
+    seen = jnp.array([[0.0, 0.0], [0.0, 1.0], [10.0, 0.5]])
+
+    def scaled(flat):
+        return flat / jnp.array([100.0, 1.0])
+
+    kept = jax.jit(lambda now: points.add(now, seen, scaled))(points.init(2, 2, size=2))
+    np.testing.assert_array_equal(kept.memory, seen[:2])
+    np.testing.assert_array_equal(ADD(points.init(2, 2, size=2), seen).memory[0], seen[2])

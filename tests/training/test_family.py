@@ -62,6 +62,24 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
 
 
+def test_places_in_a_learned_distance_repeat_themselves_and_go_on_to_the_bit():
+    options = {**TINY, "horizon": 20, "hold": 2, "discriminator": "learned_ends"}
+    config, world = resolve("maze:u:start=random", "apart_spread", {**options, "steps": 4000})
+    run, hyper = program(world, config), hyper_of(config)
+    fresh = run.init(jnp.uint32(1), hyper)
+    before = _types(fresh)
+    whole = run.chunk(fresh, hyper, jnp.int32(12))
+    assert _types(whole) == before
+    part = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(5))
+    part = run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(7))
+    first, second = to_arrays(whole), to_arrays(part)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    kept = whole.learnt.discriminator
+    assert int(kept.turn) == 12 * config.updates_per_episode
+    assert float(kept.points.width) > 0
+
+
 def test_an_episode_teaches_all_skills_too():
     # A step of rate 1 from one episode of one decision: Q of all skills is the reward there.
     options = {**TINY, "horizon": 1, "batch": 1, "buffer": 1, "q_rule": "shared_plain"}

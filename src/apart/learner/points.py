@@ -4,16 +4,17 @@ The same three things as in `learner.ends`, for observations that are vectors:
 
 - the memory: what was seen, as at most M points that are as far apart as they can be (a new one
   takes the place of the one that is nearest to another), and a place for each skill among them;
-- the distance: that of the vectors, as networks see them;
+- the distance: that of the vectors, as networks see them, or of what they are embedded as;
 - the width: the covering radius, the distance of the farthest point in the memory from all places.
 
 A step moves a skill that is not needed to the farthest point, and every place to the middle of its
-territory. No cells or bins, and nothing is trained.
+territory. No cells or bins, and nothing is trained here.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import jax
@@ -82,21 +83,31 @@ def distances(points: Array, places: Array) -> Array:
     return jnp.sqrt(jnp.maximum(square, 0.0))
 
 
-def read(kept: Points, points: Array) -> Array:
+Embed = Callable[[Array], Array]  # points [n, D] -> [n, E]
+
+
+def _as_they_are(points: Array) -> Array:
+    return points
+
+
+def read(kept: Points, points: Array, embed: Embed = _as_they_are) -> Array:
     """[n, K] how near each skill's place is to ``points`` [n, D]: exp(-2 (distance / width)^2).
 
     From 1 in the place itself to 0.14 at the covering radius: half of that is the width of the
-    bump. Bumps of neighbours overlap, but each has one top.
+    bump. Bumps of neighbours overlap, but each has one top. Distances are those of ``embed``.
     """
-    far = distances(points, kept.place) / jnp.maximum(kept.width, 1e-6)
+    far = distances(embed(points), embed(kept.place)) / jnp.maximum(kept.width, 1e-6)
     return jnp.exp(-2.0 * jnp.square(far))
 
 
-def add(kept: Points, points: Array) -> Points:
-    """The memory after ``points`` [n, D] were seen, one after the other."""
+def add(kept: Points, points: Array, scaled: Embed = _as_they_are) -> Points:
+    """The memory after ``points`` [n, D] were seen, one after the other.
+
+    How far apart they are is that of ``scaled``.
+    """
 
     def one(now: Points, point: Array) -> tuple[Points, None]:
-        far = jnp.sqrt(jnp.square(now.memory - point).sum(1))
+        far = jnp.sqrt(jnp.square(scaled(now.memory) - scaled(point[None])).sum(1))
         slots = jnp.arange(far.shape[0])
         far = jnp.where(slots < now.n, far, _FAR)
         full = now.n == far.shape[0]
@@ -118,27 +129,50 @@ def add(kept: Points, points: Array) -> Points:
     return after
 
 
-def look(kept: Points, rounds: Array) -> Points:
+class Space(NamedTuple):
+    """Where distances are measured: those of the memory, which never change, and of territories."""
+
+    scaled: Embed
+    embed: Embed
+
+
+def look(kept: Points, rounds: Array, space: Space | None = None) -> Points:
     """``kept`` after a step of the places, if one is due in this round."""
     due = (rounds % EVERY == 0) | (rounds <= 1)
-    found: Points = jax.lax.cond(due, looked, lambda now: now, kept)
+    found: Points = jax.lax.cond(due, lambda now: looked(now, space), lambda now: now, kept)
     return found
 
 
-def looked(kept: Points) -> Points:
-    """A step of the places; gaps, which only fall between two looks, are measured again."""
+def looked(kept: Points, space: Space | None = None) -> Points:
+    """A step of the places; gaps, which only fall between two looks, are measured again.
+
+    Without a ``space`` all distances are those of the points.
+    """
     known = jnp.arange(kept.memory.shape[0]) < kept.n
-    between = distances(kept.memory, kept.memory)
+    spread = kept.memory if space is None else space.scaled(kept.memory)
+    between = distances(spread, spread)
     apart = known[:, None] & known & ~jnp.eye(len(known), dtype=bool)
     gap = jnp.where(known, jnp.where(apart, between, _FAR).min(1), _FAR)
     first = kept.memory[0]
     place = jnp.where(kept.width > 0, kept.place, first)  # all begin where the first episode did
-    place = jax.lax.fori_loop(
-        0, _MOVES, lambda _, now: _unneeded_moved(kept.memory, known, now), place
-    )
-    place = _middles(kept.memory, known, place)
-    far = distances(kept.memory, place).min(1)
-    return kept._replace(gap=gap, place=place, width=jnp.where(known, far, 0.0).max())
+    if space is None:
+        place, width = _stepped(kept.memory, known, place)
+    else:
+        memory, were = space.embed(kept.memory), space.embed(place)
+        now, width = _stepped(memory, known, were)
+        # A place that moved is a point of the memory: the one that is embedded there.
+        which = jnp.argmin(jnp.where(known, distances(now, memory), _FAR), axis=1)
+        moved = (now != were).any(axis=1)
+        place = jnp.where(moved[:, None], kept.memory[which], place)
+    return kept._replace(gap=gap, place=place, width=width)
+
+
+def _stepped(memory: Array, known: Array, place: Array) -> tuple[Array, Array]:
+    """Places [K, D] after a step, and the covering radius."""
+    place = jax.lax.fori_loop(0, _MOVES, lambda _, now: _unneeded_moved(memory, known, now), place)
+    place = _middles(memory, known, place)
+    far = distances(memory, place).min(1)
+    return place, jnp.where(known, far, 0.0).max()
 
 
 class _Most(NamedTuple):

@@ -53,6 +53,8 @@ class Discriminator:
             its logits.
         beta_in_loss: whether the loss is that of softmax(beta o), or of softmax(o).
         pairwise: whether there is a logit for each pair of skills.
+        embeds: the most numbers of an observation between which it learns distances, which a table
+            need not; 0: it learns none.
     """
 
     summary: str
@@ -64,6 +66,7 @@ class Discriminator:
     reads_beta: bool = False
     beta_in_loss: bool = False
     pairwise: bool = False
+    embeds: int = 0
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -196,6 +199,15 @@ DISCRIMINATORS: Final = Registry(
             "ends",
             None,
             over_known=True,
+        ),
+        "learned_ends": Discriminator(
+            "the same beyond tables, near in steps: a distance that is learned from transitions",
+            lambda n_skills: (n_skills,),
+            _counts_as_scores,
+            "ends",
+            None,
+            over_known=True,
+            embeds=128,
         ),
     },
 )

@@ -276,7 +276,7 @@ def vectors_of(world: World) -> Vectors | None:
         seen = images(obs)
         return seen.reshape(seen.shape[0], -1)
 
-    return Vectors(math.prod(world.obs.shape), vectors)
+    return Vectors(math.prod(world.obs.shape), vectors, tuple(world.obs.shape))
 
 
 def sight_of(world: World, text: str) -> Sight:

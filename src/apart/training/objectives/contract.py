@@ -66,6 +66,17 @@ class Objective(NamedTuple):
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
 
 
+class Keeper(NamedTuple):
+    """How the numbers of a discriminator are kept (`told_apart`); fields as in `Objective`."""
+
+    init: Callable[[Key, Hyper], Kept]
+    read: Callable[[Kept, Obs | None], Array]  # [n, ...] numbers of observations; None: all states
+    meet: Callable[[Kept, Met, Hyper], Kept] = lambda kept, met, hyper: kept
+    fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
+    worth: Callable[[Kept, Obs | None, Hyper], Array] | None = None
+    # [n] how many times a reward counts in a state; None: once
+
+
 def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyper: Hyper) -> Array:
     """[n] the reward of each transition's own skill."""
     if objective.own is not None:

@@ -6,9 +6,6 @@ several ways; what a reward makes of them is `objective.rewards`, whichever way 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
 
@@ -17,20 +14,10 @@ from apart.learner import adam, counts, ends, points
 from apart.learner.episodes import Sampled
 from apart.objective import pairs
 from apart.objective.contexts import Moved
-from apart.training.objectives.contract import Given, Kept, Met, Objective, of_one_state
+from apart.training.objectives.contract import Given, Keeper, Kept, Met, Objective, of_one_state
+from apart.training.objectives.measured import measured
 from apart.training.pieces import Pieces
 from apart.training.state import Hyper
-
-
-class Keeper(NamedTuple):
-    """How the discriminator's numbers are kept; fields as in `Objective`."""
-
-    init: Callable[[Key, Hyper], Kept]
-    read: Callable[[Kept, Obs | None], Array]  # [n, ...] numbers of observations; None: all states
-    meet: Callable[[Kept, Met, Hyper], Kept] = lambda kept, met, hyper: kept
-    fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
-    worth: Callable[[Kept, Obs | None, Hyper], Array] | None = None
-    # [n] how many times a reward counts in a state; None: once
 
 
 def build(given: Given) -> Objective:
@@ -92,7 +79,9 @@ def keeper_of(given: Given) -> Keeper:
         return _trained(given)
     if not given.p.discriminator.over_known:
         return _counted(given)
-    return _points(given) if given.counted is None else _places(given)
+    if given.counted is not None:
+        return _places(given)
+    return measured(given) if given.p.discriminator.embeds else _points(given)
 
 
 def _trained(given: Given) -> Keeper:
