@@ -6,6 +6,7 @@
     python benchmarks/mazes.py steady [--seeds 1]
     python benchmarks/mazes.py upside [--seeds 8] [--skills 100,50,20,10] [--only apart_spread]
     python benchmarks/mazes.py hold [--seeds 1]
+    python benchmarks/mazes.py metric [--seeds 1] [--steps 200000]
     python benchmarks/mazes.py figure
     python benchmarks/mazes.py speed
 
@@ -13,7 +14,9 @@
 mazes, which no row of `upside` has; `steady` the same after 1M steps, in EDL's mazes with UPSIDE's
 short moves. `upside` is UPSIDE's table: 1M steps, random starts in the
 start cell, decisions held for 4 steps (0.8 of a bucket). `hold` is what happens where decisions are
-held for fewer or more steps, with targets within what rewards can add up to and without. The walk
+held for fewer or more steps, with targets within what rewards can add up to and without. `metric`
+is how well distances go with the length of the shortest way between buckets: those of positions,
+and learned ones, also where the side of a wall can be seen. The walk
 takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
 results/mazes.json as it goes; what is stored is not made again.
 """
@@ -38,19 +41,25 @@ os.environ.setdefault("PJRT_NPROC", "1")  # one core
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.stats import spearmanr
 
 import apart
+from apart import worlds
 from apart.learner import groups
 from apart.objective.rewards import REWARDS
 from apart.report import draw, planes
 from apart.settings import resolve
 from apart.training import sampled
 from apart.training.learner import evaluated
+from apart.training.objectives import embedding
+from apart.training.objectives.measured import NUMBERS
+from apart.training.pieces import pieces
 from apart.training.program import compiled, learner_of, program
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
-from apart.worlds.world import JaxWorld
+from apart.worlds.observations import sight_of, vectors_of
+from apart.worlds.world import JaxWorld, TableWorld
 
 STORED = Path(__file__).parent.parent / "results" / "mazes.json"
 WALKED = ("bottleneck", "u")
@@ -197,7 +206,7 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
-STUDIES = ("walk", "methods", "choose", "steady", "upside", "hold", "figure", "speed")
+STUDIES = ("walk", "methods", "choose", "steady", "upside", "hold", "metric", "figure", "speed")
 FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
 HOLDS = (
     *((hold, bounded, 4) for hold in (1, 2, 4, 5, 8) for bounded in (True, False)),
@@ -230,6 +239,71 @@ def held(hold: int, bounded: bool, updates: int, seed: int, steps: int) -> dict[
         "largest": round(float(values.max()) / worth, 3),
         "env_steps": config.iterations * config.collection,
     }
+
+
+MARGIN = 0.15  # of a bucket: how far from a wall a point on it looks, where its side is to be seen
+
+
+def with_sides(world: JaxWorld) -> JaxWorld:
+    """``world`` in which nobody sees a point on a wall: it looks like one beside it."""
+
+    def observe(where: Where) -> jax.Array:
+        return world.observe(where._replace(inside=MARGIN + (1.0 - 2.0 * MARGIN) * where.inside))
+
+    return replace(world, observe=observe)
+
+
+def measured(name: str, sides: bool, seed: int, steps: int) -> dict[str, Any]:
+    """Rank correlation of distances between seen buckets with the steps between them."""
+    plain = worlds.load(f"maze:{name}:start=random") if name in WALKED else with_short_moves(name)
+    assert isinstance(plain, JaxWorld)
+    assert plain.cells is not None
+    options = {"skills": 50, "hold": 4, "steps": steps, "seed": seed}
+    options["discriminator"] = "learned_ends"
+    config, world = resolve(with_sides(plain) if sides else plain, "apart_spread", options)
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.init(jnp.uint32(seed), hyper)
+    state = run.chunk(state, hyper, jnp.int32(config.iterations))
+    kept = state.learnt.discriminator
+    layout = mazes.read(plain.about.spec["drawing"], name)
+    width, height = layout.free.shape
+    centres = np.stack([layout.cells[:, 1] + 0.5, height - 0.5 - layout.cells[:, 0]], 1)
+    centres = (2.0 * centres / (width, height) - 1.0).astype(np.float32)
+    apart_by = np.abs(np.asarray(kept.points.memory)[:, None] - centres) * (width, height) / 2.0
+    seen = np.flatnonzero((apart_by.max(2) < 0.5).any(0))
+    pairs = np.triu_indices(len(seen), 1)
+    steps_between = path_lengths(plain.cells)[np.ix_(seen, seen)][pairs]
+    form = pieces(
+        *(config, world.about.n_actions, sight_of(world, config.observation)),
+        *(1, vectors_of(world)),
+    ).network((NUMBERS,))
+    learnt = np.asarray(embedding.read(form, kept.metric, jnp.asarray(centres[seen])))
+    found = jax.device_get(run.evaluate(state, hyper))
+    return {
+        "visited": len(np.unique(found.trajectories)),
+        "last": int(found.n_effective),
+        "buckets": len(seen),
+        **{
+            label: round(float(spearmanr(between(at)[pairs], steps_between).statistic), 3)
+            for label, at in (("positions", centres[seen]), ("learned", learnt))
+        },
+    }
+
+
+def between(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return np.asarray(np.linalg.norm(at[:, None] - at, axis=2))
+
+
+def path_lengths(table: TableWorld) -> np.ndarray[Any, Any]:
+    """[n, n] steps from each state to each."""
+    n = table.n_states
+    far = np.where(np.eye(n, dtype=bool), 0, n)
+    for _ in range(n):
+        shorter = np.minimum(far, 1 + far[table.next_state[:, :, 0]].min(1))
+        if (shorter == far).all():
+            break
+        far = shorter
+    return far
 
 
 def figure(runs: Path) -> None:
@@ -319,6 +393,10 @@ def jobs(
             name = str(hold) if updates == 4 else f"{hold}, {updates} updates"
             path = ("hold", name, "bounded" if bounded else "free", str(seed))
             yield path, partial(held, hold, bounded, updates, seed, asked.steps or 300_000)
+    elif asked.what == "metric":
+        for seed, name, sides in product(seeds, (*names, "large"), (False, True)):
+            path = ("metric", name, "sides" if sides else "as it is", str(seed))
+            yield path, partial(measured, name, sides, seed, asked.steps or 200_000)
     elif asked.what == "methods":
         for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
             out = asked.runs / f"{name}-{label.replace(', ', '-')}"

@@ -167,6 +167,12 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ("apart_spread", {"fading": 0.1}, "ours", "--fading does nothing"),
         (
             "apart_spread",
+            {"discriminator": "learned_ends"},
+            "ours",
+            "--discriminator learned_ends learns distances: four_rooms is a table, where they are",
+        ),
+        (
+            "apart_spread",
             {"q_rule": "shared_plain"},
             "ours",
             "--discriminator ends looks at all known transitions, which --q-rule shared_plain does",

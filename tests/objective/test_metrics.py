@@ -14,7 +14,7 @@ from apart.training.objectives import embedding
 def test_pairs_are_pushed_apart_and_long_steps_pulled_together():
     here, there = jnp.array([[0.0, 0.0]]), jnp.array([[2.0, 0.0]])
     before, after, first, second = metrics.gradient(here, there, here, there, jnp.float32(3.0))
-    # Downhill: the pair parts with 1 / (2 d), d = sqrt(2), the step shrinks with 3 times 2 (2 - 0) / 2.
+    # Downhill the pair parts by 2 / (2 d), d = sqrt(2); the step shrinks by 3 times 2 (2 - 0) / 2.
     np.testing.assert_allclose(-second, [[2.0 / (2.0 * np.sqrt(2.0)), 0.0]], rtol=1e-5)
     np.testing.assert_allclose(-after, [[-6.0, 0.0]], rtol=1e-5)
     np.testing.assert_allclose(first, -second, rtol=1e-5)
