@@ -298,6 +298,10 @@ def scale(seeds: int, steps: int) -> None:
     for world in ("open:50", "maze:100,1,5"):
         for skills in (64, 256, 2_500):
             made("scale", [Case(world, skills, seed, steps) for seed in range(seeds)])
+    # More than one sweep over all states in an episode: what is tried is known in the next one.
+    for skills in (64, 256):
+        case = Case("maze:100,1,5", skills, 0, steps, change="batch 2560")
+        made("scale", [case], {"batch": 2560})
     plus = [
         Case("open:30", 900, 0, steps, "apart_plus"),
         Case("open:50", 2_500, 0, steps, "apart_plus"),

@@ -507,6 +507,31 @@ def maze_choices() -> str:
     return markdown(["changed", "`maze:a`", "`maze:tree`", "`maze:large`"], rows)
 
 
+def maze_steady() -> str:
+    """What was chosen between, after 1M steps."""
+    rows = []
+    for label, mazes in stored("mazes")["steady"].items():
+        runs = [list(mazes.get(name, {}).values()) for name in ("large", "tree")]
+        cells = [
+            ", ".join(f"{run['visited']} / {run['last']}" for run in found) or "-" for found in runs
+        ]
+        rows.append([label, *cells])
+    return markdown(["changed", "`maze:large` (100)", "`maze:tree` (31)"], rows)
+
+
+def maze_metric() -> str:
+    """How distances go with the lengths of shortest ways."""
+    rows = []
+    for name, kinds in stored("mazes")["metric"].items():
+        for kind, runs in kinds.items():
+            for run in runs.values():
+                sees = {"as it is": "as it is", "sides": "beside walls, never on them"}[kind]
+                rows.append([f"`maze:{name}`", sees, run["buckets"], run["positions"]])
+                rows[-1] += [run["learned"], f"{run['visited']} / {run['last']}"]
+    head = ["maze", "a position is seen", "buckets seen", "of positions", "learned"]
+    return markdown([*head, "visited / last"], rows)
+
+
 def maze_hold() -> str:
     """Decisions of other lengths, with bounded targets and without."""
     rows = []
@@ -530,7 +555,7 @@ def spread_scale() -> str:
         found = f"{row['found']:g} of {min(row['skills'], row['cells'])}"
         rows.append(
             [
-                f"`{row['method']}`",
+                f"`{row['method']}`" + (f", {row['change']}" if row["change"] else ""),
                 f"`{row['world']}`",
                 row["cells"],
                 row["skills"],
@@ -1068,6 +1093,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
+        *(maze_steady, maze_metric),
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import apart
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart.cli import main
 from apart.comparison import results, show
 from apart.comparison.compare import compare
@@ -169,6 +169,21 @@ def test_a_failed_run_leaves_its_row_with_the_others_and_is_named(made, tmp_path
         ("vic + sharing", [0, 1]),
         ("random_walk", [0, 1]),
     ]
+
+
+def test_what_is_there_is_shown_where_the_whole_is_stopped(made, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(made[0], folder)
+    (folder / "compare.json").unlink()
+    (runs_of((folder, None), "vic")[1].path / run_folder.SUMMARY).unlink()
+
+    def stops(runs, watch, until):
+        raise RunInterrupted("stopped", 2)
+
+    with pytest.raises(RunInterrupted):
+        compare(["corridor"], folder, methods=METHODS_HERE, engine=stops, **SMALL)
+    seeds = {row.label: list(row.seeds) for row in results.read(folder / "compare.json")}
+    assert seeds == {"vic": [0], "vic + sharing": [0, 1], "random_walk": [0, 1]}
 
 
 def test_a_measure_is_one_record(made, monkeypatch):

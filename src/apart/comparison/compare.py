@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from apart._errors import RunInterrupted
 from apart.comparison import results, show
-from apart.comparison.rows import rows
+from apart.comparison.rows import Row, rows
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
@@ -29,7 +30,7 @@ def compare(
     """Every method on every world; runs that are in ``folder`` already are not made again.
 
     Writes compare.json, compare.md and compare.png there, of all that ended well, also where
-    some runs failed.
+    some runs failed or the whole was stopped.
 
     Args:
         worlds: names or maps.
@@ -67,12 +68,22 @@ def compare(
             groups.setdefault(row.world, set()).update(task.folder for task in row.tasks)
         # All rows get their first seed before any gets its second: what is there soon is even.
         todo.sort(key=lambda task: (task.config.seed, task.seconds))
-        failures = study.train(todo, groups, engine, say)
+        try:
+            failures = study.train(todo, groups, engine, say)
+        except RunInterrupted:
+            _show(table, folder, say)
+            raise
+    found = _show(table, folder, say)
+    raise_failures(failures, len(tasks))
+    return found
+
+
+def _show(table: Sequence[Row], folder: Path, say: Say) -> list[results.Result]:
+    """What was measured of the runs that are there, written and said."""
     found = results.measured(table)
     if found:
         results.write(folder / "compare.json", found, machine.words())
         files.write_bytes(folder / "compare.md", (show.page(found) + "\n").encode())
         files.write_picture(folder / "compare.png", show.figure(found))
         say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
-    raise_failures(failures, len(tasks))
     return found
