@@ -255,12 +255,31 @@ def others(seeds: int, steps: int) -> None:
         made("others", few(MAPS, seeds, steps, method=method))
 
 
+def width_of(width: int) -> Any:
+    """`ends.read` with a reward that reaches so far, whatever the covering radius is."""
+
+    def read(kept: ends.Ends, states: Any) -> Any:
+        return ends_read(kept._replace(width=jnp.int32(width)), states)
+
+    return read
+
+
+def territory(kept: ends.Ends, states: Any) -> Any:
+    """Repulsion alone: every state that no rival is nearer to is as good as the place itself."""
+    return (ends_read(kept, states) > 0).astype(jnp.float32)
+
+
+ends_read = ends.read
 # Without each part: what is set in the module meanwhile.
 OFF: dict[str, tuple[Any, dict[str, Any]]] = {
     "no other beginnings": (ends, {"_TRIALS": 0}),
     "no middles": (ends, {"_TRIALS": 0, "_MIDDLES": 0}),
     "no moves to the farthest state": (ends, {"_TRIALS": 0, "_MOVES": 1}),
     "the unknown is worth no more": (rewards, {"UNKNOWN": 0.0}),
+    "repulsion alone": (ends, {"read": territory}),
+    "a width of 1": (ends, {"read": width_of(1)}),
+    "a width of 4": (ends, {"read": width_of(4)}),
+    "a width of 16": (ends, {"read": width_of(16)}),
 }
 
 
@@ -303,7 +322,7 @@ def scale(seeds: int, steps: int) -> None:
         case = Case("maze:100,1,5", skills, 0, steps, change="batch 2560")
         made("scale", [case], {"batch": 2560})
     plus = [
-        Case("open:30", 900, 0, steps, "apart_plus"),
+        Case("open:30", 900, 0, min(steps, 1_000_000), "apart_plus"),
         Case("open:50", 2_500, 0, steps, "apart_plus"),
     ]
     made("scale", plus)
