@@ -17,6 +17,8 @@ from apart.objective.contexts import Moved
 from apart.objective.objectives import FORMS, OBJECTIVES
 from apart.settings import resolve
 from apart.training import collect
+from apart.training.objectives import valor
+from apart.training.objectives.contract import rewards_of
 from apart.training.program import initial, learner_over, program
 from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
 from apart.worlds.grid import parse
@@ -325,3 +327,33 @@ def test_eddict_learns_codes_in_which_skills_are_steps():
     across = np.linalg.norm(f[0] - f[4])
     assert across > 2 * np.linalg.norm(f[1] - f[2])
     assert across > 0.5
+
+
+@pytest.mark.parametrize("length", [4, 5])
+@pytest.mark.parametrize("by_twos", [False, True])
+def test_a_decoder_read_by_steps_equals_a_product_with_zeros_and_ones(length, by_twos):
+    rng = np.random.default_rng(length)
+    took, wrong = rng.integers(3, size=(6, length)), rng.normal(size=(6, 4))
+    weights = rng.normal(size=(length, 3, 4))
+    seen = np.eye(3)[took].reshape(6, -1)
+    logits = seen @ weights.reshape(-1, 4)
+    steps = valor.Steps(n_kinds=3, by_twos=by_twos)
+    rows, kinds = steps.rows(jnp.asarray(weights)), steps.kinds(jnp.asarray(took))
+    wanted = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(valor.log_decoded(rows, kinds), wanted, rtol=1e-4, atol=1e-5)
+    back = steps.back(valor.gradient(jnp.asarray(wrong), kinds, rows.shape[1]), length)
+    np.testing.assert_allclose(back, (seen.T @ wrong).reshape(weights.shape), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["eddict", "relative_vic"])
+def test_the_reward_of_the_own_skill_is_that_among_all(method):
+    config, world = resolve(WORLD, method, TINY)
+    for states in (True, False):  # rows are states, or samples
+        objective = learner_over(world, config, states).objective
+        hyper = hyper_of(config)
+        kept, steps = objective.init(jax.random.key(0), hyper), steps_of(config, WORLD)
+        moved = Moved(*(column(steps, name) for name in ("before", "after", "path")))
+        skill = column(steps, "skill")
+        among_all = objective.rewards(kept, moved, hyper)[jnp.arange(len(steps)), skill]
+        got = rewards_of(objective, kept, moved, skill, hyper)
+        np.testing.assert_allclose(got, among_all, rtol=1e-5, atol=1e-6)
