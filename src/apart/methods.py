@@ -291,7 +291,7 @@ METHODS: Final = Registry(
             settled=True,
         ),
         "vic_unbiased": Method(
-            "VIC with frequencies of last states for its posterior: exact where chance has a part",
+            "explicit VIC with frequencies of last states as its posterior: exact under chance",
             {
                 "discriminator": "counts",
                 "reward": "log_counts",
@@ -349,6 +349,7 @@ METHODS: Final = Registry(
             "smerl",
             discriminator="one_vs_all",
             reward="log_posterior",
+            bonus=0.5,
             discriminator_learning_rate=1e-2,
             init_q=1000.0,
         ),

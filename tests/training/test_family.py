@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reference import family
 
+from apart._config import SPECS
 from apart._errors import UserError
 from apart.learner.episodes import Batch, Sampled
 from apart.methods import METHODS
@@ -43,6 +44,25 @@ def test_a_chunk_of_a_maze_compiles_once(method):
     assert _types(jax.eval_shape(run.chunk, fresh, hyper, jnp.int32(1))) == _types(fresh)
 
 
+NUMBERS = [name for name, spec in SPECS.items() if spec.traced and name in FORMS | {"bonus"}]
+
+
+def numbers_that_are_not_refused_do_something(method, run, before):
+    """By training, as what records say of themselves could be wrong; the program is compiled."""
+    usual, _ = resolve(WORLD, method, TINY)
+    for name in NUMBERS:
+        try:
+            other = {**TINY, name: 0.5 * getattr(usual, name) or 0.01}
+            hyper = hyper_of(resolve(WORLD, method, other)[0])
+        except UserError as error:
+            assert "does nothing" in str(error)
+            continue
+        state = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(6))
+        changed = [to_arrays(state), run.evaluate(state, hyper)]
+        both = zip(*map(jax.tree.leaves, ([to_arrays(before[0]), before[1]], changed)), strict=True)
+        assert any((a != b).any() for a, b in both), name
+
+
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     config, world = resolve(WORLD, method, TINY)
@@ -62,6 +82,8 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert bool(run.finite(whole))
     assert 1 <= int(found.n_effective) <= config.skills
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
+    if config.updates_per_episode:
+        numbers_that_are_not_refused_do_something(method, run, [whole, found])
 
 
 def test_places_in_a_learned_distance_repeat_themselves_and_go_on_to_the_bit():
@@ -276,6 +298,61 @@ def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
     found = sorted(float(run.evaluate(s, hyper).mutual_information) for s in states)
     assert found[-1] <= best + 1e-4
     assert found[1] > 0.95 * best
+
+
+def implicit_vic(first, second, leads, ends):
+    """Exact bits of two actions, as implicit VIC has them and as they are, and the difference.
+
+    An option is a trajectory (a_0, s_1, a_1) of one policy: ``first`` [A] chances of a_0, ``second``
+    [S, A] of a_1; the world has ``leads`` [A, S] to s_1 and ``ends`` [S, A, E] to s_f.
+
+    Returns:
+        E[sum over t of log q(a_t | history, s_f) - log pi(a_t | history)] with q exact; the mutual
+        information of trajectory and s_f; that of s_1 and s_f given a_0.
+    """
+    joint = np.einsum("a,as,sb,sbe->asbe", first, leads, second, ends)
+
+    def bits(about, given):  # I(about; s_f | given), axes of the joint
+        rest = tuple({0, 1, 2} - {*about, *given})
+        both = joint.sum(axis=rest, keepdims=True)
+        near = both.sum(axis=3, keepdims=True)
+        none = both.sum(axis=about, keepdims=True)
+        alone = none.sum(axis=3, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(both > 0, both * alone / (near * none), 1.0)
+        return float((both * np.log2(ratio)).sum())
+
+    return bits((0,), ()) + bits((2,), (0, 1)), bits((0, 1, 2), ()), bits((1,), (0,))
+
+
+def test_implicit_vic_leaves_out_what_chance_tells_of_the_end():
+    """Why Kwon corrects it, and why that is about no set of skills (docs/family/vic_unbiased.md).
+
+    The first action leads to one of two places by chance, from which there is one end each; or to
+    a third, from which the second action chooses between two more.
+    """
+    leads = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    ends = np.zeros((3, 2, 4))
+    ends[0, :, 0] = ends[1, :, 1] = ends[2, 0, 2] = ends[2, 1, 3] = 1.0
+    alike = np.full((3, 2), 0.5)
+    shares = np.linspace(0.01, 0.99, 99)
+    found = np.array([implicit_vic([p, 1 - p], alike, leads, ends) for p in shares])
+    claimed, told, by_chance = found.T
+    np.testing.assert_allclose(told - claimed, by_chance, atol=1e-9)
+    np.testing.assert_allclose(by_chance, shares, atol=1e-9)  # a bit whenever chance has a part
+    assert shares[claimed.argmax()] == pytest.approx(1 / 3, abs=0.01)
+    assert shares[told.argmax()] == pytest.approx(1 / 2, abs=0.001)
+    assert told.max() == pytest.approx(2.0)
+    third = implicit_vic([1 / 3, 2 / 3], alike, leads, ends)
+    assert third[0] == pytest.approx(np.log2(3))
+    assert third[1] == pytest.approx(1.918, abs=1e-3)
+    # Policies that are chosen beforehand tell no more than the capacity of their last states.
+    channel = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    assert blahut_arimoto(channel) == pytest.approx(np.log2(3), abs=1e-6)
+    # Without chance there is no difference.
+    sure = implicit_vic([0.3, 0.7], alike, np.array([[1.0, 0, 0], [0, 0, 1.0]]), ends)
+    assert sure[0] == pytest.approx(sure[1])
+    assert sure[2] == 0.0
 
 
 def test_dads_ends_at_its_closed_form():
