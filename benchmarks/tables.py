@@ -1102,20 +1102,8 @@ def options() -> str:
 TABLES: dict[str, Callable[[], str]] = {
     f.__name__: f
     for f in (
-        *(
-            learning,
-            sixty,
-            long,
-            maps,
-            ablation,
-            scale,
-            slip,
-            bench,
-            family_speed,
-            torch,
-            seeds,
-            readme,
-        ),
+        *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
+        family_speed,
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),

@@ -310,6 +310,13 @@ METHODS: Final = Registry(
             "skills are steps in a plane of learned codes of states (EDDICT)",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
+            beyond=_beyond(
+                "skills are steps in a plane of codes that a network learns (EDDICT)",
+                objective="eddict",
+                time_weight="last",
+                bootstrap_last=False,
+                discriminator_learning_rate=1e-3,
+            ),
         ),
         "metra": _of_others(
             "each skill goes as far as it can in its own direction of a learned embedding",

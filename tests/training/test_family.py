@@ -303,8 +303,9 @@ def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
 def implicit_vic(first, second, leads, ends):
     """Exact bits of two actions, as implicit VIC has them and as they are, and the difference.
 
-    An option is a trajectory (a_0, s_1, a_1) of one policy: ``first`` [A] chances of a_0, ``second``
-    [S, A] of a_1; the world has ``leads`` [A, S] to s_1 and ``ends`` [S, A, E] to s_f.
+    An option is a trajectory (a_0, s_1, a_1) of one policy: ``first`` [A] are the chances of a_0,
+    ``second`` [S, A] those of a_1; the world has ``leads`` [A, S] to s_1 and ``ends`` [S, A, E] to
+    s_f.
 
     Returns:
         E[sum over t of log q(a_t | history, s_f) - log pi(a_t | history)] with q exact; the mutual
@@ -434,3 +435,18 @@ def test_the_reward_of_the_own_skill_is_that_among_all(method):
         among_all = objective.rewards(kept, moved, hyper)[jnp.arange(len(steps)), skill]
         got = rewards_of(objective, kept, moved, skill, hyper)
         np.testing.assert_allclose(got, among_all, rtol=1e-5, atol=1e-6)
+
+
+def test_eddict_learns_codes_of_observations_too_and_goes_on_to_the_bit():
+    config, world = resolve("maze:u", "eddict", {"skills": 3, "steps": 2000, "batch": 16})
+    run, hyper = program(world, config), hyper_of(config)
+    begun = run.init(jnp.uint32(1), hyper)
+    codes, before = np.asarray(begun.learnt.discriminator.codes), to_arrays(begun)
+    part = run.chunk(begun, hyper, jnp.int32(1))
+    first = to_arrays(run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(1)))
+    second = to_arrays(run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(2)))
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    np.testing.assert_array_equal(first["learnt.discriminator.codes"], codes)
+    f = [name for name in first if name.startswith("learnt.discriminator.f.params")]
+    assert all((first[name] != before[name]).any() for name in f)

@@ -113,8 +113,7 @@ OBJECTIVES: Final = Registry(
         "eddict": Kind(
             "skills are steps in a plane of learned codes of states",
             f"{_HOME}.eddict",
-            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
-            listed=True,
+            reads=TRAINED,
             trains=True,
             by_episode=True,
         ),

@@ -17,7 +17,7 @@ from apart.learner import adam
 from apart.learner.adam import Fitted
 from apart.learner.episodes import Sampled
 from apart.objective.contexts import Moved
-from apart.training.objectives.contract import Given, Objective
+from apart.training.objectives.contract import Given, Met, Objective
 from apart.training.state import Hyper
 
 PLANE: Final = 2
@@ -28,10 +28,11 @@ class Eddict(NamedTuple):
 
     f: Fitted
     codes: Array  # [K, 2] never changed
+    first: Array | None = None  # [1, 2] f of where an episode began lately; None in a table
 
 
 def build(given: Given) -> Objective:
-    """The objective in a table."""
+    """The objective for the skills of a configuration."""
     form, n_skills = given.p.network((PLANE,)), given.p.config.skills
 
     def init(key: Key, hyper: Hyper) -> Eddict:
@@ -39,7 +40,8 @@ def build(given: Given) -> Objective:
         angle, radius = jax.random.uniform(key_codes, (2, n_skills))
         turned = 2.0 * jnp.pi * angle
         codes = jnp.sqrt(radius)[:, None] * jnp.stack([jnp.cos(turned), jnp.sin(turned)], axis=1)
-        return Eddict(adam.fit(form, form.init(key_f, hyper.init_logits)), codes)
+        f = adam.fit(form, form.init(key_f, hyper.init_logits))
+        return Eddict(f, codes, jnp.zeros((1, PLANE)) if given.counted is None else None)
 
     def of_steps(kept: Eddict, first: Array, last: Array) -> Array:
         """[n, K] of what lies between the codes of two states, [n, 2] each.
@@ -62,8 +64,15 @@ def build(given: Given) -> Objective:
         return -jnp.square(kept.codes[skill] - step).sum(axis=1)
 
     def scores(kept: Eddict, obs: Obs | None, hyper: Hyper) -> Array:
-        start = form.read(kept.f.params, jnp.asarray(given.starts[:1]))[0]
-        return of_steps(kept, start, form.read(kept.f.params, obs)[0])
+        first = kept.first
+        if first is None:
+            first = form.read(kept.f.params, jnp.asarray(given.starts[:1]))[0]
+        return of_steps(kept, first, form.read(kept.f.params, obs)[0])
+
+    def meet(kept: Eddict, met: Met, hyper: Hyper) -> Eddict:
+        if kept.first is None:
+            return kept
+        return kept._replace(first=form.read(kept.f.params, met.episodes.obs[:1, 0])[0])
 
     def fit(kept: Eddict, drawn: Sampled, hyper: Hyper, rate: Array) -> Eddict:
         batch = drawn.batch
@@ -76,4 +85,4 @@ def build(given: Given) -> Objective:
         gradient = pull(jnp.concatenate([-error, error]))
         return kept._replace(f=adam.step(form, kept.f, gradient, rate))
 
-    return Objective(init, rewards, scores, own_moves=own_moves, fit=fit)
+    return Objective(init, rewards, scores, own_moves=own_moves, meet=meet, fit=fit)
