@@ -745,6 +745,19 @@ def bench() -> str:
     return "\n\n".join([f"Measured on: {stored('bench')['machine']}.", *parts])
 
 
+def family_speed() -> str:
+    found = stored("family_speed")
+    order = sorted(found["rows"], key=lambda row: -(row["over_diayn"] or 0.0))
+    rows = [
+        [f"`{row['method']}`", "-", "makes no updates"]
+        if row["over_diayn"] is None
+        else [f"`{row['method']}`", f"{row['updates_per_second']:,.0f}", f"{row['over_diayn']:.2f}"]
+        for row in order
+    ]
+    head = ["method", "updates per second of the processor", "time over that of `diayn`"]
+    return f"Measured on: {found['machine']}.\n\n{markdown(head, rows)}"
+
+
 def torch() -> str:
     result = stored("versus_torch")
     rows = []
@@ -1090,6 +1103,7 @@ TABLES: dict[str, Callable[[], str]] = {
     f.__name__: f
     for f in (
         *(learning, sixty, long, maps, ablation, scale, slip, bench, torch, seeds, readme),
+        family_speed,
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),

@@ -291,7 +291,7 @@ METHODS: Final = Registry(
             settled=True,
         ),
         "vic_unbiased": Method(
-            "VIC with frequencies of last states for its posterior: exact where chance has a part",
+            "explicit VIC with frequencies of last states as its posterior: exact under chance",
             {
                 "discriminator": "counts",
                 "reward": "log_counts",
@@ -310,6 +310,13 @@ METHODS: Final = Registry(
             "skills are steps in a plane of learned codes of states (EDDICT)",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
+            beyond=_beyond(
+                "skills are steps in a plane of codes that a network learns (EDDICT)",
+                objective="eddict",
+                time_weight="last",
+                bootstrap_last=False,
+                discriminator_learning_rate=1e-3,
+            ),
         ),
         "metra": _of_others(
             "each skill goes as far as it can in its own direction of a learned embedding",
@@ -349,6 +356,7 @@ METHODS: Final = Registry(
             "smerl",
             discriminator="one_vs_all",
             reward="log_posterior",
+            bonus=0.5,
             discriminator_learning_rate=1e-2,
             init_q=1000.0,
         ),

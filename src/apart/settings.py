@@ -25,7 +25,7 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS, OURS, READINGS, Method
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
-from apart.objective.objectives import FORMS, OBJECTIVES, Kind
+from apart.objective.objectives import FORMS, OBJECTIVES, TRAINED, Kind
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
@@ -67,9 +67,10 @@ class _Facts(NamedTuple):
     observation: Observation
     q: Form
     logits: Form
+    in_table: bool  # the world is one, as far as it is known
 
     @classmethod
-    def of(cls, config: Config) -> _Facts:
+    def of(cls, config: Config, world: World | None = None) -> _Facts:
         return cls(
             OBJECTIVES[config.objective],
             DISCRIMINATORS[config.discriminator],
@@ -77,6 +78,7 @@ class _Facts(NamedTuple):
             Q_RULES[config.q_rule],
             OBSERVATIONS[observations.parse(config.observation)[0]],
             *approximators.parse(config.network),
+            in_table=isinstance(world, TableWorld),
         )
 
     @property
@@ -89,7 +91,7 @@ class _Facts(NamedTuple):
         """Whether what gives the rewards is not trained."""
         if self.discriminates:
             return self.discriminator.learned is None and not self.discriminator.embeds
-        return not self.objective.trains
+        return not self.objective.trains or (self.in_table and self.objective.counts_in_tables)
 
     @property
     def listed(self) -> bool:
@@ -135,7 +137,7 @@ _IDLE: Final[Mapping[str, Callable[[Config, _Facts], bool]]] = MappingProxyType(
 def _idle(name: str, config: Config, facts: _Facts) -> bool:
     """Whether a configuration does not look at the option ``name``."""
     if name in FORMS and not facts.discriminates:
-        return name not in facts.objective.reads
+        return name not in facts.objective.reads or (name in TRAINED and facts.counting)
     return name in _IDLE and _IDLE[name](config, facts)
 
 
@@ -190,7 +192,7 @@ def resolve(
     except UserError as error:
         sets = f" (--reading {reading} sets {', '.join(map(flag, sorted(by_reading)))})"
         raise UserError(f"{error}{sets if by_reading else ''}") from None
-    facts = _Facts.of(config)
+    facts = _Facts.of(config, loaded)
     idle = {n: getattr(Config, n) for n in by_reading if _idle(n, config, facts)}
     config = dataclasses.replace(config, **idle)
     for name in options:
@@ -259,7 +261,7 @@ def _with_networks(
     if text == Config.network:
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
-    if _Facts.of(dataclasses.replace(config, network=text, **set_)).counting:  # it has none
+    if _Facts.of(dataclasses.replace(config, network=text, **set_), world).counting:  # it has none
         logits = next(f for f in map(Form, NETWORKS) if f.is_table) if is_table else q
     set_["network"] = approximators.written(q, logits)
     if by_user:
@@ -373,7 +375,7 @@ def check_names(options: Mapping[str, Any]) -> None:
 def check(config: Config, world: World) -> None:
     """`UserError` where a complete configuration names what is not there or contradicts itself."""
     _check_names(config)
-    facts = _Facts.of(config)
+    facts = _Facts.of(config, world)
     reads = facts.reward.reads
     if facts.discriminates and facts.discriminator.gives != reads:
         fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
@@ -505,7 +507,7 @@ def _check_networks(config: Config, world: World, facts: _Facts) -> None:
 
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
-    facts, sight = _Facts.of(config), observations.sight_of(world, config.observation)
+    facts, sight = _Facts.of(config, world), observations.sight_of(world, config.observation)
     logits: tuple[int, ...] = (config.skills,)
     if facts.discriminates:
         logits = facts.discriminator.shape(config.skills)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from reference import family
 
+from apart._config import SPECS
 from apart._errors import UserError
 from apart.learner.episodes import Batch, Sampled
 from apart.methods import METHODS
@@ -17,6 +18,8 @@ from apart.objective.contexts import Moved
 from apart.objective.objectives import FORMS, OBJECTIVES
 from apart.settings import resolve
 from apart.training import collect
+from apart.training.objectives import valor
+from apart.training.objectives.contract import rewards_of
 from apart.training.program import initial, learner_over, program
 from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
 from apart.worlds.grid import parse
@@ -41,6 +44,25 @@ def test_a_chunk_of_a_maze_compiles_once(method):
     assert _types(jax.eval_shape(run.chunk, fresh, hyper, jnp.int32(1))) == _types(fresh)
 
 
+NUMBERS = [name for name, spec in SPECS.items() if spec.traced and name in FORMS | {"bonus"}]
+
+
+def numbers_that_are_not_refused_do_something(method, run, before):
+    """By training, as what records say of themselves could be wrong; the program is compiled."""
+    usual, _ = resolve(WORLD, method, TINY)
+    for name in NUMBERS:
+        try:
+            other = {**TINY, name: 0.5 * getattr(usual, name) or 0.01}
+            hyper = hyper_of(resolve(WORLD, method, other)[0])
+        except UserError as error:
+            assert "does nothing" in str(error)
+            continue
+        state = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(6))
+        changed = [to_arrays(state), run.evaluate(state, hyper)]
+        both = zip(*map(jax.tree.leaves, ([to_arrays(before[0]), before[1]], changed)), strict=True)
+        assert any((a != b).any() for a, b in both), name
+
+
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     config, world = resolve(WORLD, method, TINY)
@@ -60,6 +82,8 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert bool(run.finite(whole))
     assert 1 <= int(found.n_effective) <= config.skills
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
+    if config.updates_per_episode:
+        numbers_that_are_not_refused_do_something(method, run, [whole, found])
 
 
 def test_places_in_a_learned_distance_repeat_themselves_and_go_on_to_the_bit():
@@ -276,6 +300,62 @@ def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
     assert found[1] > 0.95 * best
 
 
+def implicit_vic(first, second, leads, ends):
+    """Exact bits of two actions, as implicit VIC has them and as they are, and the difference.
+
+    An option is a trajectory (a_0, s_1, a_1) of one policy: ``first`` [A] are the chances of a_0,
+    ``second`` [S, A] those of a_1; the world has ``leads`` [A, S] to s_1 and ``ends`` [S, A, E] to
+    s_f.
+
+    Returns:
+        E[sum over t of log q(a_t | history, s_f) - log pi(a_t | history)] with q exact; the mutual
+        information of trajectory and s_f; that of s_1 and s_f given a_0.
+    """
+    joint = np.einsum("a,as,sb,sbe->asbe", first, leads, second, ends)
+
+    def bits(about, given):  # I(about; s_f | given), axes of the joint
+        rest = tuple({0, 1, 2} - {*about, *given})
+        both = joint.sum(axis=rest, keepdims=True)
+        near = both.sum(axis=3, keepdims=True)
+        none = both.sum(axis=about, keepdims=True)
+        alone = none.sum(axis=3, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(both > 0, both * alone / (near * none), 1.0)
+        return float((both * np.log2(ratio)).sum())
+
+    return bits((0,), ()) + bits((2,), (0, 1)), bits((0, 1, 2), ()), bits((1,), (0,))
+
+
+def test_implicit_vic_leaves_out_what_chance_tells_of_the_end():
+    """Why Kwon corrects it, and why that is about no set of skills (docs/family/vic_unbiased.md).
+
+    The first action leads to one of two places by chance, from which there is one end each; or to
+    a third, from which the second action chooses between two more.
+    """
+    leads = np.array([[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
+    ends = np.zeros((3, 2, 4))
+    ends[0, :, 0] = ends[1, :, 1] = ends[2, 0, 2] = ends[2, 1, 3] = 1.0
+    alike = np.full((3, 2), 0.5)
+    shares = np.linspace(0.01, 0.99, 99)
+    found = np.array([implicit_vic([p, 1 - p], alike, leads, ends) for p in shares])
+    claimed, told, by_chance = found.T
+    np.testing.assert_allclose(told - claimed, by_chance, atol=1e-9)
+    np.testing.assert_allclose(by_chance, shares, atol=1e-9)  # a bit whenever chance has a part
+    assert shares[claimed.argmax()] == pytest.approx(1 / 3, abs=0.01)
+    assert shares[told.argmax()] == pytest.approx(1 / 2, abs=0.001)
+    assert told.max() == pytest.approx(2.0)
+    third = implicit_vic([1 / 3, 2 / 3], alike, leads, ends)
+    assert third[0] == pytest.approx(np.log2(3))
+    assert third[1] == pytest.approx(1.918, abs=1e-3)
+    # Policies that are chosen beforehand tell no more than the capacity of their last states.
+    channel = np.array([[0.5, 0.5, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    assert blahut_arimoto(channel) == pytest.approx(np.log2(3), abs=1e-6)
+    # Without chance there is no difference.
+    sure = implicit_vic([0.3, 0.7], alike, np.array([[1.0, 0, 0], [0, 0, 1.0]]), ends)
+    assert sure[0] == pytest.approx(sure[1])
+    assert sure[2] == 0.0
+
+
 def test_dads_ends_at_its_closed_form():
     # From the middle of a cross five places can follow. With five skills and one step the best is
     # that each goes its own way: then q(s' | s, z) is 1, the mean is 1/5, and the reward log 5.
@@ -325,3 +405,48 @@ def test_eddict_learns_codes_in_which_skills_are_steps():
     across = np.linalg.norm(f[0] - f[4])
     assert across > 2 * np.linalg.norm(f[1] - f[2])
     assert across > 0.5
+
+
+@pytest.mark.parametrize("length", [4, 5])
+@pytest.mark.parametrize("by_twos", [False, True])
+def test_a_decoder_read_by_steps_equals_a_product_with_zeros_and_ones(length, by_twos):
+    rng = np.random.default_rng(length)
+    took, wrong = rng.integers(3, size=(6, length)), rng.normal(size=(6, 4))
+    weights = rng.normal(size=(length, 3, 4))
+    seen = np.eye(3)[took].reshape(6, -1)
+    logits = seen @ weights.reshape(-1, 4)
+    steps = valor.Steps(n_kinds=3, by_twos=by_twos)
+    rows, kinds = steps.rows(jnp.asarray(weights)), steps.kinds(jnp.asarray(took))
+    wanted = logits - np.log(np.exp(logits).sum(axis=1, keepdims=True))
+    np.testing.assert_allclose(valor.log_decoded(rows, kinds), wanted, rtol=1e-4, atol=1e-5)
+    back = steps.back(valor.gradient(jnp.asarray(wrong), kinds, rows.shape[1]), length)
+    np.testing.assert_allclose(back, (seen.T @ wrong).reshape(weights.shape), atol=1e-5)
+
+
+@pytest.mark.parametrize("method", ["eddict", "relative_vic"])
+def test_the_reward_of_the_own_skill_is_that_among_all(method):
+    config, world = resolve(WORLD, method, TINY)
+    for states in (True, False):  # rows are states, or samples
+        objective = learner_over(world, config, states).objective
+        hyper = hyper_of(config)
+        kept, steps = objective.init(jax.random.key(0), hyper), steps_of(config, WORLD)
+        moved = Moved(*(column(steps, name) for name in ("before", "after", "path")))
+        skill = column(steps, "skill")
+        among_all = objective.rewards(kept, moved, hyper)[jnp.arange(len(steps)), skill]
+        got = rewards_of(objective, kept, moved, skill, hyper)
+        np.testing.assert_allclose(got, among_all, rtol=1e-5, atol=1e-6)
+
+
+def test_eddict_learns_codes_of_observations_too_and_goes_on_to_the_bit():
+    config, world = resolve("maze:u", "eddict", {"skills": 3, "steps": 2000, "batch": 16})
+    run, hyper = program(world, config), hyper_of(config)
+    begun = run.init(jnp.uint32(1), hyper)
+    codes, before = np.asarray(begun.learnt.discriminator.codes), to_arrays(begun)
+    part = run.chunk(begun, hyper, jnp.int32(1))
+    first = to_arrays(run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(1)))
+    second = to_arrays(run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(2)))
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    np.testing.assert_array_equal(first["learnt.discriminator.codes"], codes)
+    f = [name for name in first if name.startswith("learnt.discriminator.f.params")]
+    assert all((first[name] != before[name]).any() for name in f)

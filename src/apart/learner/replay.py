@@ -74,9 +74,11 @@ def packed(
 
     def path(rows: Array, row: Array) -> Array:
         """[B, T + 1] the states of the episodes that rows are in: its T rows lie together."""
-        episode = rows[(row // horizon * horizon)[:, None] + jnp.arange(horizon)]
+        episode = rows.reshape(-1, horizon, width)[row // horizon]
         last = successor[episode[:, -1, 0]] if width == 2 else episode[:, -1, 2]
-        return jnp.concatenate([episode[:, :, 0] // n_actions, last[:, None]], axis=1)
+        # Written, not concatenated: XLA would compute a concatenation anew for each of its readers.
+        states = jnp.zeros((row.shape[0], horizon + 1), jnp.int32).at[:, -1].set(last)
+        return states.at[:, :-1].set(episode[:, :, 0] // n_actions)
 
     return Replay(init, insert, sample)
 

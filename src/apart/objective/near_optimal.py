@@ -8,7 +8,6 @@ from apart._lazy import jax, jnp
 from apart._types import Array
 
 SMERL_SHARE: Final = 0.75  # of the best return that opens the gate of a skill
-SMERL_WEIGHT: Final = 0.5  # of the reward for being told apart
 DOMINO_SHARE: Final = 0.9  # of the best return that every skill is held to
 MEMORY: Final = 0.2  # share of the newest episode of a skill in what is known of it
 

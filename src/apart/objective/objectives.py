@@ -26,8 +26,8 @@ FORMS: Final = frozenset(
         "discriminator_learning_rate",
     }
 )
-_TRAINED: Final = frozenset({"init_logits", "discriminator_learning_rate"})
-
+# Those of them that are about what is trained.
+TRAINED: Final = frozenset({"init_logits", "discriminator_learning_rate"})
 _DECODED: Final = frozenset({"init_logits", "discriminator_learning_rate", "prior", "fading"})
 
 
@@ -47,6 +47,7 @@ class Kind:
         by_episode: whether its rewards look at whole episodes, which batches then bring.
         grows: whether the number of skills that are drawn does.
         task: whether it is about the task of a map.
+        counts_in_tables: whether it trains nothing where states can be counted.
     """
 
     summary: str
@@ -60,6 +61,7 @@ class Kind:
     by_episode: bool = False
     grows: bool = False
     task: bool = False
+    counts_in_tables: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -111,15 +113,14 @@ OBJECTIVES: Final = Registry(
         "eddict": Kind(
             "skills are steps in a plane of learned codes of states",
             f"{_HOME}.eddict",
-            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
-            listed=True,
+            reads=TRAINED,
             trains=True,
             by_episode=True,
         ),
         "metra": Kind(
             "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
             f"{_HOME}.metra",
-            reads=_TRAINED,
+            reads=TRAINED,
             trains=True,
         ),
         "counted": Kind(
@@ -130,15 +131,16 @@ OBJECTIVES: Final = Registry(
         "rnd": Kind(
             "what a network cannot predict of a random one, for all skills alike: exploration",
             f"{_HOME}.rnd",
-            reads=_TRAINED,
+            reads=TRAINED,
             trains=True,
         ),
         "edl": Kind(
             "explores, then places a code for each skill, then rewards nearness to it (EDL)",
             f"{_HOME}.edl",
-            reads=_TRAINED,
+            reads=TRAINED,
             trains=True,
             spreads=True,
+            counts_in_tables=True,
         ),
         "eigen": Kind(
             "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
@@ -149,13 +151,13 @@ OBJECTIVES: Final = Registry(
         "visr": Kind(
             "how far features of a state point along a skill's own fixed direction (VISR)",
             f"{_HOME}.visr",
-            reads=_TRAINED,
+            reads=TRAINED,
             trains=True,
         ),
         "discern": Kind(
             "how much like its own goal, a state seen before, a state is (DISCERN)",
             f"{_HOME}.discern",
-            reads=_TRAINED,
+            reads=TRAINED,
             listed=True,
             trains=True,
         ),
@@ -164,6 +166,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.smerl",
             reads=FORMS,
             listed=True,
+            bonus=True,
             task=True,
         ),
         "domino": Kind(

@@ -27,10 +27,13 @@ def towards(row: Array, task: Array) -> Array:
     return -(unit(row) @ task)
 
 
-def goal_loss(end: Array, goals: Array, skill: Array) -> Array:
-    """DISCERN's loss: -log softmax of the own goal among all, from rows [D] and [K, D]."""
+def goal_losses(end: Array, goals: Array) -> Array:
+    """[K] DISCERN's loss of each skill that ended there, from rows [D] and [K, D].
+
+    -log softmax of its own goal among all.
+    """
     similar = DISCERN_SHARPNESS * unit(goals) @ unit(end)
-    return -jax.nn.log_softmax(similar)[skill]
+    return -jax.nn.log_softmax(similar)
 
 
 def farther(goals: Array, candidate: Array) -> tuple[Array, Array]:

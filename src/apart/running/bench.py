@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from apart._version import __version__
 from apart.methods import METHODS
-from apart.running import machine, threads
+from apart.running import machine, threads, turns
 from apart.runs.files import write_json
 from apart.settings import needs_task, resolve
 from apart.worlds.grid import parse
@@ -217,7 +217,7 @@ def _bench_host(seconds: float, repeats: int) -> dict[str, Any] | None:
     if not _has_host():
         print("not measured: needs minigrid (pip install 'apart[minigrid]')")
         return None
-    row = _in_own_process(HOST_TITLE, 0, seconds, repeats)
+    row: dict[str, Any] = _in_own_process(HOST_TITLE, 0, seconds, repeats)
     print(f"{'':18}{'steps/s':>12}{'CPU µs/step':>14}{'over bare':>12}")
     for name, found in row.items():
         speed, cpu = 1e6 / found["us_per_step"], found["cpu_us_per_step"]
@@ -250,6 +250,8 @@ def bench(seconds: float, repeats: int, path: Path | None) -> int:
                 f"{row['compile_seconds']:12.1f}{row['peak_rss_mb']:12,.0f}{row['threads']:12}",
                 flush=True,
             )
+    results["beside"] = _in_own_process(turns.TITLE, 0, seconds, repeats)
+    turns.printed(results["beside"])
     results["host"] = _bench_host(seconds, repeats)
     if path:
         write_json(path, results)
@@ -257,7 +259,7 @@ def bench(seconds: float, repeats: int, path: Path | None) -> int:
     return 0
 
 
-def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> dict[str, Any]:
+def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> Any:
     words = [title, str(number), str(seconds), str(repeats)]
     done = subprocess.run(
         [sys.executable, "-m", "apart.running.bench", *words],
@@ -265,11 +267,14 @@ def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> di
         text=True,
         check=True,
     )
-    row: dict[str, Any] = json.loads(done.stdout.strip().split("\n")[-1])
-    return row
+    return json.loads(done.stdout.strip().split("\n")[-1])
 
 
 def _main(title: str, number: str, seconds: str, repeats: str) -> None:
+    if title == turns.TITLE:
+        threads.use(1)
+        print(json.dumps(turns.beside(float(seconds), int(repeats))))
+        return
     if title == HOST_TITLE:
         threads.use(1)
         print(json.dumps(host_steps(float(seconds), int(repeats))))

@@ -54,6 +54,8 @@ class Objective(NamedTuple):
     own: Callable[[Kept, Obs, Array, Hyper], Array] | None = None
     # (kept, states [B], skills [B], numbers) -> [B] the reward of one skill each, where that is
     # less work than `of_states`
+    own_moves: Callable[[Kept, Moved, Array, Hyper], Array] | None = None
+    # (kept, transitions [B], skills [B], numbers) -> [B] the same, where rewards are of transitions
     meet: Callable[[Kept, Met, Hyper], Kept] = lambda kept, met, hyper: kept
     # whole episodes, right after they were made
     fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
@@ -81,6 +83,8 @@ def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyp
     """[n] the reward of each transition's own skill."""
     if objective.own is not None:
         return objective.own(kept, moved.after if objective.after else moved.before, skill, hyper)
+    if objective.own_moves is not None:
+        return objective.own_moves(kept, moved, skill, hyper)
     return objective.rewards(kept, moved, hyper)[jnp.arange(skill.shape[0]), skill]
 
 

@@ -17,6 +17,7 @@ from apart.learner import adam
 from apart.learner.adam import Fitted
 from apart.learner.episodes import Sampled
 from apart.objective import spheres
+from apart.training.objectives import moves
 from apart.training.objectives.contract import Given, Met, Objective, of_one_state
 from apart.training.state import Hyper
 
@@ -64,14 +65,14 @@ def build(given: Given) -> Objective:
         return kept._replace(goals=jax.lax.scan(offer, kept.goals, picked)[0])
 
     def fit(kept: Goals, drawn: Sampled, hyper: Hyper, rate: Array) -> Goals:
-        batch = drawn.batch
-        ends, pull_ends = form.read(kept.embedding.params, batch.next_obs)
+        whole = jnp.zeros_like(drawn.batch.skill)
+        obs, weights = moves.last_seen(given, drawn.batch, whole, 1)
+        ends, pull_ends = form.read(kept.embedding.params, obs)
         goals, pull_goals = form.read(kept.embedding.params, kept.goals)
-        teaches = batch.last / jnp.maximum(batch.last.sum(), 1.0)
 
         def loss(ends: Array, goals: Array) -> Array:
-            each = jax.vmap(spheres.goal_loss, (0, None, 0))(ends, goals, batch.skill)
-            return (teaches * each).sum()
+            each = jax.vmap(spheres.goal_losses, (0, None))(ends, goals)
+            return (weights[:, 0] * each).sum()
 
         of_ends, of_goals = jax.grad(loss, (0, 1))(ends, goals)
         down = jax.tree.map(jnp.add, pull_ends(of_ends), pull_goals(of_goals))

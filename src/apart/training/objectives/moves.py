@@ -7,7 +7,8 @@ import jax.numpy as jnp
 from apart._types import Array, Obs
 from apart.learner import counts
 from apart.learner.counts import Counts
-from apart.training.objectives.contract import Met
+from apart.learner.episodes import Batch
+from apart.training.objectives.contract import Given, Met
 from apart.training.state import Hyper
 
 
@@ -18,7 +19,30 @@ def kind(next_state: Array, before: Array, after: Array) -> Array:
     a wall is one of staying.
     """
     ways = next_state.reshape(next_state.shape[0], -1)
-    return jnp.argmax(ways[before] == after[..., None], axis=-1)
+    n_ways = ways.shape[1]
+    found = jnp.full(before.shape, n_ways - 1)
+    for way in reversed(range(n_ways - 1)):  # faster than an argmax over a short last axis
+        found = jnp.where(ways[before, way] == after, way, found)
+    return found
+
+
+def last_seen(given: Given, batch: Batch, part: Array, n_parts: int) -> tuple[Obs | None, Array]:
+    """Last states of a batch (None: all states), and how often each skill was seen there.
+
+    In shares [n, M, K] of the samples that are last steps, apart for each of M parts, ``part`` [B].
+    Where states are the rows of an update, a batch is a histogram over them.
+    """
+    n_skills = given.p.config.skills
+    teaches = batch.last / jnp.maximum(batch.last.sum(), 1.0)
+    if given.listed:
+        assert given.counted is not None
+        row, obs, n = batch.next_obs, None, given.counted
+    else:
+        n = batch.skill.shape[0]
+        row, obs = jnp.arange(n), batch.next_obs
+    cell = (row * n_parts + part) * n_skills + batch.skill
+    shares = jnp.zeros(n * n_parts * n_skills).at[cell].add(teaches)
+    return obs, shares.reshape(n, n_parts, n_skills)
 
 
 def ended(now: Counts, met: Met, hyper: Hyper) -> Counts:

@@ -18,6 +18,7 @@ from apart.learner.approximators import Approximator
 from apart.learner.episodes import Sampled
 from apart.objective.contexts import Moved
 from apart.objective.discriminators import one_vs_all_gradient
+from apart.training.objectives import moves
 from apart.training.objectives.contract import Given, Objective
 from apart.training.state import Hyper
 
@@ -45,40 +46,44 @@ def build(given: Given) -> Objective:
 
     def rewards(kept: Discriminators, moved: Moved, hyper: Hyper) -> Array:
         assert moved.path is not None
-        of_both = read(relative, kept.relative, moved.after, number[moved.path[:, 0]])
-        of_last = read(absolute, kept.absolute, moved.after, None)
-        return of_both - of_last
+        each, start = jnp.arange(moved.after.shape[0]), number[moved.path[:, 0]]
+        of_both = read(relative, kept.relative, moved.after)[each, start]
+        return of_both - read(absolute, kept.absolute, moved.after)[:, 0]
+
+    def own_moves(kept: Discriminators, moved: Moved, skill: Array, hyper: Hyper) -> Array:
+        assert moved.path is not None
+        # Where states are rows, those of all are read once, however often the batch has each.
+        obs = None if given.listed else moved.after
+        row = moved.after if given.listed else jnp.arange(skill.shape[0])
+        of_both = read(relative, kept.relative, obs)[row, number[moved.path[:, 0]], skill]
+        return of_both - read(absolute, kept.absolute, obs)[row, 0, skill]
 
     def scores(kept: Discriminators, obs: Obs | None, hyper: Hyper) -> Array:
-        return read(relative, kept.relative, obs, None)
+        return read(relative, kept.relative, obs)[:, 0]
 
     def fit(kept: Discriminators, drawn: Sampled, hyper: Hyper, rate: Array) -> Discriminators:
         batch = drawn.batch
         assert batch.path is not None
-        seen = jax.nn.one_hot(batch.skill, n_skills) * batch.last[:, None]
-        weights = seen / jnp.maximum(batch.last.sum(), 1.0)
         start = number[batch.path[:, 0]]
+        obs, weights = moves.last_seen(given, batch, start, len(starts))
+        alone = weights.sum(axis=1, keepdims=True)
         return Discriminators(
-            _step(relative, kept.relative, batch.next_obs, start, weights, rate),
-            _step(absolute, kept.absolute, batch.next_obs, jnp.zeros_like(start), weights, rate),
+            _step(relative, kept.relative, obs, weights, rate),
+            _step(absolute, kept.absolute, obs, alone, rate),
         )
 
-    return Objective(init=init, rewards=rewards, scores=scores, fit=fit)
+    return Objective(init, rewards, scores, own_moves=own_moves, fit=fit)
 
 
-def read(form: Approximator, fitted: Fitted, obs: Obs | None, start: Array | None) -> Array:
-    """[n, K] log q(z | start, observation); None: the first start, or the only row there is."""
-    rows = form.read(fitted.params, obs)[0]  # [n, M, K]
-    own = rows[:, 0] if start is None else rows[jnp.arange(rows.shape[0]), start]
-    return jax.nn.log_softmax(own, axis=1)
+def read(form: Approximator, fitted: Fitted, obs: Obs | None) -> Array:
+    """[n, M, K] log q(z | start, observation); the absolute one has M = 1."""
+    return jax.nn.log_softmax(form.read(fitted.params, obs)[0], axis=2)
 
 
 def _step(
-    form: Approximator, fitted: Fitted, obs: Obs, start: Array, weights: Array, rate: Array
+    form: Approximator, fitted: Fitted, obs: Obs | None, weights: Array, rate: Array
 ) -> Fitted:
-    """After an Adam step on samples [n] with ``weights`` [n, K] of the row of their start."""
+    """After an Adam step on observations [n] with ``weights`` [n, M, K]."""
     rows, pull = form.read(fitted.params, obs)
-    each = jnp.arange(rows.shape[0])
-    of_rows = jax.vmap(one_vs_all_gradient, (0, 0, None))
-    gradient = of_rows(rows[each, start], weights, jnp.float32(1.0))
-    return adam.step(form, fitted, pull(jnp.zeros_like(rows).at[each, start].set(gradient)), rate)
+    of_rows = jax.vmap(jax.vmap(one_vs_all_gradient, (0, 0, None)), (0, 0, None))
+    return adam.step(form, fitted, pull(of_rows(rows, weights, jnp.float32(1.0))), rate)

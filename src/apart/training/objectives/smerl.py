@@ -26,7 +26,7 @@ class Gated(NamedTuple):
 
 
 def build(given: Given) -> Objective:
-    """SMERL in a table; without a task the reward is the discriminator's alone, times its weight.
+    """SMERL in a table; without a task the reward is the discriminator's alone, times ``--bonus``.
 
     What a transition is worth is known for all skills at once: the gate is that of a skill by its
     latest episodes, not that of the episode that a transition was in.
@@ -43,7 +43,7 @@ def build(given: Given) -> Objective:
         points = task if obs is None else task[obs]
         open_ = near_optimal.gate(kept.earned, kept.earned.max(), task.max() > 0)
         differs = open_ * judged(kept.told, obs, hyper)
-        return points[:, None] + near_optimal.SMERL_WEIGHT * differs
+        return points[:, None] + hyper.bonus * differs
 
     def meet(kept: Gated, met: Met, hyper: Hyper) -> Gated:
         points = task[met.episodes.obs[:, 1:]].sum(axis=1)

@@ -37,16 +37,60 @@ class Valor(NamedTuple):
     ended: Counts
 
 
-def differences(next_state: Array, path: Array) -> Array:
-    """[n, T D] 1 for the kind of difference of every step, else 0; paths [n, T + 1]."""
-    took = moves.kind(next_state, path[:, :-1], path[:, 1:])
-    return jax.nn.one_hot(took, next_state[0].size).reshape(path.shape[0], -1)
+class Steps(NamedTuple):
+    """How a decoder's rows are read: T D of them, or as half as many steps with D D kinds each.
+
+    An episode is the sum of a row for every step. With rows for two steps at once it is a sum of
+    half as many, which pays while there are fewer kinds of two steps than episodes to read.
+    """
+
+    n_kinds: int  # D
+    by_twos: bool
+
+    def rows(self, weights: Array) -> Array:
+        """[H, G, K] from the decoder's [T, D, K]."""
+        if not self.by_twos:
+            return weights
+        even = jnp.pad(weights, [(0, weights.shape[0] % 2), (0, 0), (0, 0)])
+        both = even[0::2, :, None] + even[1::2, None]
+        return both.reshape(both.shape[0], -1, weights.shape[2])
+
+    def kinds(self, took: Array) -> Array:
+        """[n, H] which of the G rows of each, from the kinds of steps [n, T]."""
+        if not self.by_twos:
+            return took
+        even = jnp.pad(took, [(0, 0), (0, took.shape[1] % 2)])
+        return even[:, 0::2] * self.n_kinds + even[:, 1::2]
+
+    def back(self, gradient: Array, n_steps: int) -> Array:
+        """[T, D, K] by the decoder, from a gradient by `rows`."""
+        if not self.by_twos:
+            return gradient
+        both = gradient.reshape(-1, self.n_kinds, self.n_kinds, gradient.shape[-1])
+        parts = jnp.stack([both.sum(axis=2), both.sum(axis=1)], axis=1)
+        return parts.reshape(-1, *parts.shape[2:])[:n_steps]
 
 
-def log_decoded(kept: Valor, seen: Array) -> Array:
-    """[n, K] log P(z | trajectory), from the differences [n, T D] in it."""
-    weights = kept.decoder.params
-    return jax.nn.log_softmax(seen @ weights.reshape(-1, weights.shape[-1]), axis=1)
+def log_decoded(rows: Array, seen: Array) -> Array:
+    """[n, K] log P(z | trajectory), from the rows [H, G, K] and which of them it has [n, H].
+
+    Added step by step: a tenth of the work of a product with a matrix of zeros and ones.
+    """
+    none = jnp.zeros((seen.shape[0], rows.shape[2]))
+    logits = jax.lax.fori_loop(0, rows.shape[0], lambda h, sum_: sum_ + rows[h][seen[:, h]], none)
+    return jax.nn.log_softmax(logits, axis=1)
+
+
+def gradient(wrong: Array, seen: Array, n_rows: int) -> Array:
+    """[H, G, K] of a loss by the rows, from its gradient by logits, ``wrong`` [n, K]."""
+    length = seen.shape[1]
+    none = jnp.zeros((length * n_rows, wrong.shape[1]))
+
+    def add(h: Array, sum_: Array) -> Array:
+        return sum_.at[h * n_rows + seen[:, h]].add(wrong)
+
+    found: Array = jax.lax.fori_loop(0, length, add, none)
+    return found.reshape(length, n_rows, -1)
 
 
 def _with_more_skills(kept: Valor, most: int) -> Valor:
@@ -64,7 +108,16 @@ def build(given: Given) -> Objective:
     c, next_state = given.p.config, given.next_state
     assert next_state is not None
     n_states, grows = next_state.shape[0], OBJECTIVES[c.objective].grows
-    form = table(c.decisions, (next_state[0].size, c.skills))
+    n_kinds = next_state[0].size
+    form = table(c.decisions, (n_kinds, c.skills))
+    steps = Steps(n_kinds, by_twos=n_kinds**2 <= c.batch)
+
+    def named(kept: Valor, path: Array) -> Array:
+        """[n, K] log P(z | trajectory) of episodes [n, T + 1]."""
+        return log_decoded(steps.rows(kept.decoder.params), seen_in(path))
+
+    def seen_in(path: Array) -> Array:
+        return steps.kinds(moves.kind(next_state, path[:, :-1], path[:, 1:]))
 
     def init(key: Key, hyper: Hyper) -> Valor:
         return Valor(
@@ -76,12 +129,11 @@ def build(given: Given) -> Objective:
 
     def rewards(kept: Valor, moved: Moved, hyper: Hyper) -> Array:
         assert moved.path is not None
-        return log_decoded(kept, differences(next_state, moved.path))
+        return named(kept, moved.path)
 
     def meet(kept: Valor, met: Met, hyper: Hyper) -> Valor:
         new = met.episodes
-        log_named = log_decoded(kept, differences(next_state, new.obs))
-        own = jnp.exp(log_named)[jnp.arange(new.skill.shape[0]), new.skill]
+        own = jnp.exp(named(kept, new.obs))[jnp.arange(new.skill.shape[0]), new.skill]
         share = 1.0 - (1.0 - LATELY) ** new.skill.shape[0]
         kept = kept._replace(
             right=kept.right + share * (own.mean() - kept.right),
@@ -92,10 +144,11 @@ def build(given: Given) -> Objective:
     def fit(kept: Valor, drawn: Sampled, hyper: Hyper, rate: Array) -> Valor:
         batch = drawn.batch
         assert batch.path is not None
-        seen = differences(next_state, batch.path)
-        wrong = jnp.exp(log_decoded(kept, seen)) - jax.nn.one_hot(batch.skill, c.skills)
-        gradient = (seen.T @ wrong / wrong.shape[0]).reshape(kept.decoder.params.shape)
-        return kept._replace(decoder=adam.step(form, kept.decoder, gradient, rate))
+        seen, rows = seen_in(batch.path), steps.rows(kept.decoder.params)
+        wrong = jnp.exp(log_decoded(rows, seen)) - jax.nn.one_hot(batch.skill, c.skills)
+        of_rows = gradient(wrong / wrong.shape[0], seen, rows.shape[1])
+        down = steps.back(of_rows, c.decisions)
+        return kept._replace(decoder=adam.step(form, kept.decoder, down, rate))
 
     def scores(kept: Valor, obs: Obs | None, hyper: Hyper) -> Array:
         return moves.scores(kept.ended, obs, hyper)

@@ -1,0 +1,100 @@
+"""Every method beside DIAYN: processor time of an update, by turns in one process.
+
+On a busy machine that is what can be compared: whatever slows one method slows all of them. A
+method that needs a task has one on the same map.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+from apart._config import Config
+from apart.methods import METHODS
+from apart.settings import needs_task, resolve
+from apart.worlds import grid
+from apart.worlds.world import World
+
+WORLD: Final = "four_rooms"
+BESIDE: Final = "diayn"
+TITLE: Final = f"an update of every method beside {BESIDE} ({WORLD}, K = 100, by turns, one thread)"
+_CALIBRATED: Final = 0.05  # seconds from which a measurement says how long one update takes
+
+
+def _world(method: str) -> str | World:
+    """The map; with a task in a corner for methods that are about one."""
+    if not needs_task(method):
+        return WORLD
+    known = grid.maps()[WORLD]
+    first, rest = known.text.split("\n", 1)
+    return grid.parse(f"{first[:-1]}9\n{rest}", f"{WORLD} with a task", horizon=known.horizon)
+
+
+class _Turn:
+    """A method that is trained for some rounds whenever it is its turn."""
+
+    def __init__(self, method: str, seconds: float) -> None:
+        import jax.numpy as jnp
+
+        from apart.training.program import program
+        from apart.training.state import hyper_of
+
+        self.config: Config
+        self.config, world = resolve(_world(method), method, {})
+        self._run, self._hyper = program(world, self.config), hyper_of(self.config)
+        self._state = self._run.init(jnp.uint32(0), self._hyper)
+        self._rounds = 1
+        self.seconds()  # compiles
+        for _ in range(2):  # the first rounds of some methods are slower than all others
+            while (took := self.seconds() * self._rounds) < min(seconds, _CALIBRATED):
+                self._rounds *= 4
+            self._rounds = max(int(self._rounds * seconds / took), 1)
+
+    def seconds(self) -> float:
+        """Processor time of a round: an episode and its updates."""
+        import jax.numpy as jnp
+
+        began = time.process_time()
+        self._state = self._run.chunk(self._state, self._hyper, jnp.int32(self._rounds))
+        self._state.iteration.block_until_ready()
+        return (time.process_time() - began) / self._rounds
+
+
+def beside(
+    seconds: float, repeats: int, names: Sequence[str] | None = None
+) -> list[dict[str, Any]]:
+    """A row for each method of ``names`` (None: all); the best of ``repeats`` turns each.
+
+    Of a method that makes no updates there is nothing to say but that.
+    """
+    names = list(METHODS) if names is None else names
+    turns = {name: _Turn(name, seconds) for name in dict.fromkeys([BESIDE, *names])}
+    turns = {name: turn for name, turn in turns.items() if turn.config.updates_per_episode}
+    best = dict.fromkeys(turns, math.inf)
+    for _ in range(repeats):
+        for name, turn in turns.items():
+            each = turn.seconds() / turn.config.updates_per_episode
+            best[name] = min(best[name], each)
+    return [_row(name, best.get(name), best[BESIDE]) for name in names]
+
+
+def _row(method: str, seconds: float | None, beside_it: float) -> dict[str, Any]:
+    if seconds is None:
+        return {"method": method, "updates_per_second": None, "over_diayn": None}
+    return {
+        "method": method,
+        "updates_per_second": round(1.0 / seconds, 2),
+        "over_diayn": round(seconds / beside_it, 3),
+    }
+
+
+def printed(rows: list[dict[str, Any]]) -> None:
+    """The rows as a table."""
+    print(f"\n{TITLE}\n{'':18}{'updates/s':>12}{'over diayn':>12}")
+    for row in rows:
+        if row["over_diayn"] is None:
+            print(f"{row['method']:18}{'-':>12}{'-':>12}  makes none")
+        else:
+            print(f"{row['method']:18}{row['updates_per_second']:12,.0f}{row['over_diayn']:12.2f}")
