@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,12 @@ def begun(map_file, tmp_path, monkeypatch):
     return path
 
 
+@pytest.fixture
+def done(whole, tmp_path):
+    """A copy of a finished set, to be changed."""
+    return shutil.copytree(whole, tmp_path / "done")
+
+
 def test_a_set_that_was_hardly_begun_is_resumed_whole(begun, whole, capsys):
     assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
     assert "mean of 2 seeds" in capsys.readouterr().out
@@ -56,40 +63,40 @@ def test_a_set_that_was_hardly_begun_is_resumed_whole(begun, whole, capsys):
     assert endings(begun) == endings(whole)
 
 
-def test_a_set_without_its_summary_gets_one(begun, whole, capsys):
-    apart.resume(begun)
-    (begun / run_folder.SUMMARY).unlink()
-    assert main(["train", "empty", "--out", str(begun)]) == 2
+def test_a_set_without_its_summary_gets_one(done, capsys):
+    (done / run_folder.SUMMARY).unlink()
+    assert main(["train", "empty", "--out", str(done)]) == 2
     assert "unfinished" in capsys.readouterr().err
-    assert main(["resume", str(begun), "--progress", "none", "--no-draw"]) == 0
-    assert files.read_sealed(begun / run_folder.SUMMARY)["runs"]
-    assert main(["resume", str(begun)]) == 0
+    assert main(["resume", str(done), "--progress", "none", "--no-draw"]) == 0
+    assert files.read_sealed(done / run_folder.SUMMARY)["runs"]
+    assert main(["resume", str(done)]) == 0
     assert "finished already" in capsys.readouterr().out
 
 
-def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(begun, map_file, tmp_path):
-    apart.resume(begun)
-
+def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(done, map_file, tmp_path):
     def stops(*_):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        apart.resume(begun, steps=300, listener=stops)
-    runs = apart.resume(begun).runs
+        apart.resume(done, steps=300, listener=stops)
+    runs = apart.resume(done).runs
     assert [run.summary["env_steps"] for run in runs] == [300, 300]
-    long = tmp_path / "long"
-    apart.train(map_file, seeds=2, seed=4, out=long, **{**OPTIONS, "steps": 300})
-    assert endings(begun) == endings(long)
+    long = tmp_path / "long"  # in this process
+    for seed in (4, 5):
+        options = {**OPTIONS, "steps": 300, "seed": seed}
+        apart.train(map_file, out=long / f"seed-{seed}", **options)
+    assert endings(done) == endings(long)
 
 
-def test_a_set_is_overwritten_only_when_nobody_has_any_of_it(begun, map_file):
-    apart.resume(begun)
-    before = endings(begun)
-    with Lock(begun / "seed-5"), pytest.raises(UserError, match="seed-5 is in use by process"):
-        apart.train(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
-    assert endings(begun) == before
-    apart.train(map_file, seeds=2, seed=4, out=begun, overwrite=True, **OPTIONS)
-    assert endings(begun) == before
+def test_a_set_is_overwritten_only_when_nobody_has_any_of_it(done, map_file):
+    before = endings(done)
+    with Lock(done / "seed-5"), pytest.raises(UserError, match="seed-5 is in use by process"):
+        apart.train(map_file, seeds=2, seed=4, out=done, overwrite=True, **OPTIONS)
+    assert endings(done) == before
+    for seed in (4, 5):  # what is written anew is there again
+        (done / f"seed-{seed}" / run_folder.SKILLS).unlink()
+    apart.train(map_file, seeds=2, seed=4, out=done, overwrite=True, **OPTIONS)
+    assert endings(done) == before
 
 
 def test_a_linked_or_foreign_seed_is_refused(begun, whole, tmp_path):
@@ -112,12 +119,11 @@ def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(begun, capsys):
-    apart.resume(begun)
-    state = sorted((begun / "seed-4" / run_folder.CHECKPOINTS).glob("*.safetensors"))[-1]
-    (begun / "seed-4" / run_folder.SUMMARY).unlink()
+def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(done, capsys):
+    state = sorted((done / "seed-4" / run_folder.CHECKPOINTS).glob("*.safetensors"))[-1]
+    (done / "seed-4" / run_folder.SUMMARY).unlink()
     state.with_name("iteration-999999999999.json").write_text("{}")
-    apart.resume(begun)
+    apart.resume(done)
     assert "apart: note: " in capsys.readouterr().err
 
 
