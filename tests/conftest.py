@@ -79,6 +79,25 @@ def as_users_run():
     return {**around, "XLA_FLAGS": FLAGS} if FLAGS else around
 
 
+def here(runs, watch, until):
+    """An engine without processes: one run after the other."""
+    import apart
+
+    for folder, words in runs.items():
+        steps = int(words[words.index("--steps") + 1]) if "--steps" in words else None
+        apart.resume(folder, steps=steps, progress="none")
+        watch(folder, None)
+    return {}
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Sets are trained here: for tests of what is made of them, not of their processes."""
+    from apart.running import engines
+
+    monkeypatch.setitem(engines.ENGINES, engines.LOCAL, here)
+
+
 @pytest.fixture
 def corridor(tmp_path):
     """A map file: three cells in a row, start on the left."""

@@ -38,7 +38,7 @@ def test_a_second_run_in_a_notebook_has_a_clear_choice(tmp_path):
     assert apart.train(WORLD, out=tmp_path / "other", **TINY).path == tmp_path / "other"
 
 
-def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path):
+def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path, in_this_process):
     out = tmp_path / "set"
     trained = apart.train(WORLD, seeds=2, seed=3, out=out, **TINY)
     assert [run.summary["seed"] for run in trained.runs] == [3, 4]

@@ -46,7 +46,9 @@ def test_budgets_are_made_small_by_one_rule():
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_command_of_the_page_works_in_this_order(name, tmp_path, monkeypatch, capsys):
+def test_every_command_of_the_page_works_in_this_order(
+    name, tmp_path, monkeypatch, capsys, in_this_process
+):
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "docs" / "guide", tmp_path / "docs" / "guide")
     page = PAGES[name]

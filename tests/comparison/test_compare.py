@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import here
 
 import apart
 from apart._errors import RunInterrupted, UserError
@@ -25,14 +26,6 @@ from apart.runs import folder as run_folder
 SMALL = {"steps": [160], "seeds": 2, "skills": 6, "sharing": True, "say": lambda text: None}
 WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
 METHODS_HERE = ["vic", "random_walk"]
-
-
-def here(runs, watch, until):
-    """An engine without processes."""
-    for folder in runs:
-        apart.resume(folder, progress="none")
-        watch(folder, None)
-    return {}
 
 
 def refuses(runs, watch, until):

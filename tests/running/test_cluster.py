@@ -29,7 +29,8 @@ OPTIONS |= {"buffer": 600, "method": "diayn"}
 def whole(tmp_path_factory):
     """Two seeds, finished here."""
     path = tmp_path_factory.mktemp("whole") / "set"
-    apart.train("four_rooms", seeds=2, out=path, **OPTIONS)
+    for seed in (0, 1):
+        apart.train("four_rooms", seed=seed, out=path / f"seed-{seed}", **OPTIONS)
     return path
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from conftest import here
 
-import apart
 from apart._errors import UserError
 from apart.cli import main
 from apart.running import engines, sweep
@@ -106,14 +106,6 @@ def test_what_is_wrong_is_named_with_file_and_key(text, message, file, capsys):
     assert main(["sweep", "trial.toml"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert [p.name for p in path.parent.iterdir()] == ["trial.toml"]
-
-
-def here(runs, watch, until):
-    """An engine without processes."""
-    for folder in runs:
-        apart.resume(folder, progress="none")
-        watch(folder, None)
-    return {}
 
 
 def test_one_of_the_list_and_then_the_rest(file, capsys, monkeypatch):

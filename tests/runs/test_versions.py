@@ -68,7 +68,7 @@ def test_a_finished_run_of_0_1_trains_longer(old):
     assert apart.resume(old / "finished" / "apart").summary["env_steps"] == 900
 
 
-def test_a_set_of_0_1_goes_on(old, capsys):
+def test_a_set_of_0_1_goes_on(old, capsys, in_this_process):
     assert main(["resume", str(old / "set"), "--no-draw"]) == 0
     assert "mean of 2 seeds" in capsys.readouterr().out
     assert [run.summary["seed"] for run in apart.load(old / "set").runs] == [0, 1]

@@ -209,7 +209,7 @@ def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
     assert "no skill comes to" in capsys.readouterr().out
 
 
-def test_a_set_of_runs_is_not_exported(tmp_path):
+def test_a_set_of_runs_is_not_exported(tmp_path, in_this_process):
     made = apart.train(RING, seeds=1, out=tmp_path / "set", **{**SMALL, "steps": 60})
     with pytest.raises(UserError, match=r"several runs; name one, such as .*seed-0"):
         apart.export(made, tmp_path / "exported")
