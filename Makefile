@@ -28,8 +28,7 @@ bench-torch: $(VENV)/.dev
 	$(BIN)/pip install --quiet -e '.[torch]'
 	$(BIN)/python benchmarks/versus_torch.py
 
-# All tests on programs that are optimised as they are for users, those of docs/internals/safety.md with all
-# their cases.
+# All tests with all their cases (`NIGHTLY` in tests/), on programs that are optimised as they are for users.
 nightly: $(VENV)/.dev
 	APART_NIGHTLY=1 $(BIN)/pytest -n auto
 
