@@ -45,10 +45,13 @@ def test_buckets_are_a_table_of_neighbours(name):
     rows, columns = cells.cells.T
     at = np.stack([columns, layout.free.shape[1] - 1 - rows], 1)
     middle = Where(jnp.asarray(at, jnp.int32), jnp.full(at.shape, 0.5))
-    for action, delta in enumerate([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)]):
-        towards = jnp.tile(jnp.array(delta, jnp.float32), (len(at), 1))
-        moved = jax.vmap(lambda w, d: mazes.move(layout.ways, w, d))(middle, towards)
-        np.testing.assert_array_equal(cells.next_state[:, action, 0], jax.vmap(world.place)(moved))
+    deltas = jnp.array([(0, 0), (-1, 0), (1, 0), (0, -1), (0, 1)], jnp.float32)
+
+    def reached(where, delta):
+        return world.place(mazes.move(layout.ways, where, delta))
+
+    everywhere = jax.vmap(jax.vmap(reached, (None, 0)), (0, None))
+    np.testing.assert_array_equal(cells.next_state[:, :, 0], jax.jit(everywhere)(middle, deltas))
 
 
 @pytest.mark.parametrize("name", MAZES)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from conftest import NIGHTLY
 
 import apart
 from apart import worlds
@@ -19,11 +20,12 @@ from apart.worlds.world import evidence
 OPTIONS = {"method": "diayn", "steps": 200, "horizon": 10, "skills": 3, "network": "mlp:8"}
 OPTIONS |= {"batch": 8, "buffer": 100, "evaluate_every": 100}
 INSTALLED = [
-    *("xminigrid:MiniGrid-Empty-5x5", "xminigrid:MiniGrid-FourRooms:view=agent,seed=random"),
-    *("gymnax:CartPole-v1", "gymnax:Acrobot-v1", "gymnax:Catch-bsuite"),
+    *("xminigrid:MiniGrid-FourRooms:view=agent,seed=random", "gymnax:CartPole-v1"),
     *("gymnax:FourRooms-misc:seed=random", "gymnax:Breakout-MinAtar"),
     "gymnax:Catch-bsuite:places=tests.worlds.test_packages:paddle",
 ]
+RESUMED = ["xminigrid:MiniGrid-Empty-5x5", "gymnax:Catch-bsuite"]
+INSTALLED += ["gymnax:Acrobot-v1", *RESUMED] if NIGHTLY else []
 pytestmark = pytest.mark.filterwarnings("ignore")  # of those packages
 
 
@@ -53,7 +55,7 @@ def test_it_trains_and_is_built_again(name, tmp_path):
     assert longer.summary["env_steps"] == 300
 
 
-@pytest.mark.parametrize("name", ["xminigrid:MiniGrid-Empty-5x5", "gymnax:Catch-bsuite"])
+@pytest.mark.parametrize("name", RESUMED)
 def test_stopped_and_resumed_it_ends_with_the_same_bits(name, tmp_path):
     pytest.importorskip(name.partition(":")[0])
     whole = apart.train(name, out=tmp_path / "whole", **{**OPTIONS, "steps": 400})
