@@ -251,7 +251,11 @@ def test_killed_anywhere_in_a_save_it_ends_the_same(case, tmp_path, monkeypatch)
             if "in use by" not in str(error) or attempt == 99:
                 raise
             time.sleep(0.3)
-    torture.begin_or_go_on(whole, options)
+    seeds = options.pop("seeds", 0)
+    for seed in range(seeds):  # alone, in this process
+        torture.begin_or_go_on(whole / f"seed-{seed}", {**options, "seed": seed})
+    if not seeds:
+        torture.begin_or_go_on(whole, options)
     assert torture.endings(path) == torture.endings(whole)
 
 
