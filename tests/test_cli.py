@@ -11,7 +11,7 @@ import sys
 from functools import cache
 
 import pytest
-from conftest import as_users_run
+from conftest import NIGHTLY, as_users_run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -153,13 +153,13 @@ def test_errors_and_help_do_not_wait_for_jax(words, tmp_path):
     imported = {name.strip().split(".")[0] for _, _, name in lines}
     assert "apart" in imported
     assert imported.isdisjoint({"jax", "jaxlib", "optax", "scipy", "matplotlib", "ray"})
-    assert min(seconds_of(["-m", "apart", *words]) for _ in range(3)) < 0.9 * jax_seconds()
+    assert min(seconds_of(["-m", "apart", *words]) for _ in range(2)) < 0.9 * jax_seconds()
 
 
 @cache
 def jax_seconds():
     """What it takes here to start Python with JAX."""
-    return min(seconds_of(["-c", "import jax"]) for _ in range(3))
+    return min(seconds_of(["-c", "import jax"]) for _ in range(2))
 
 
 def seconds_of(words):
@@ -172,18 +172,18 @@ def seconds_of(words):
 
 def test_seeds_get_folders_and_the_same_bits_as_alone(corridor, tmp_path):
     together, alone = tmp_path / "set", tmp_path / "alone"
-    result = run_cli("train", corridor, *TINY, "--seeds", 3, "--seed", 5, "--out", together)
+    result = run_cli("train", corridor, *TINY, "--seeds", 2, "--seed", 5, "--out", together)
     assert result.returncode == 0, result.stderr
     summary = json.loads((together / "summary.json").read_text())
-    assert [run["seed"] for run in summary["runs"]] == [5, 6, 7]
+    assert [run["seed"] for run in summary["runs"]] == [5, 6]
     counts = [run["n_effective"] for run in summary["runs"]]
-    assert summary["n_effective_mean"] == pytest.approx(sum(counts) / 3)
+    assert summary["n_effective_mean"] == pytest.approx(sum(counts) / 2)
     assert summary["all_full"] == all(count == 3 for count in counts)
-    assert "mean of 3 seeds" in result.stdout
+    assert "mean of 2 seeds" in result.stdout
     result = run_cli("train", corridor, *TINY, "--seed", 6, "--out", alone, "--threads", 2)
     assert result.returncode == 0, result.stderr
     assert bits(together / "seed-6") == bits(alone)
-    assert bits(together / "seed-6") != bits(together / "seed-7")
+    assert bits(together / "seed-6") != bits(together / "seed-5")
 
 
 def test_a_terminal_that_knows_only_ascii_gets_its_result(corridor, tmp_path):
@@ -203,7 +203,7 @@ def bits(folder):
     return manifest["arrays"], timeless, (folder / "skills.json").read_text()
 
 
-@pytest.mark.parametrize("method", ["apart", "ap_average", "tuned_vic"])
+@pytest.mark.parametrize("method", ["apart", *(["ap_average", "tuned_vic"] if NIGHTLY else [])])
 def test_the_number_of_threads_does_not_touch_the_bits(method, tmp_path):
     words = ["train", "four_rooms", "--method", method, "--steps", 4000, "--no-draw", "--threads"]
     for n in (1, 2):
@@ -212,12 +212,16 @@ def test_the_number_of_threads_does_not_touch_the_bits(method, tmp_path):
     assert bits(tmp_path / "1") == bits(tmp_path / "2")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize("seeds", [[], ["--seeds", "2"]], ids=["one seed", "two seeds"])
-def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path):
+STOPS = [(signal.SIGINT, 130, 1), (signal.SIGTERM, 143, 2)]
+STOPS += [(signal.SIGTERM, 143, 1), (signal.SIGINT, 130, 2)] if NIGHTLY else []
+
+
+@pytest.mark.parametrize(("number", "code", "seeds"), STOPS)
+def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path, capsys):
     out = tmp_path / "run"
     command = [sys.executable, "-m", "apart", "train", "four_rooms", "--steps", "1G"]
-    command += ["--method", "diayn", "--progress", "json", "--out", str(out), *seeds]
+    command += ["--method", "diayn", "--progress", "json", "--out", str(out)]
+    command += ["--seeds", str(seeds)] if seeds > 1 else []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.readline().startswith(b"{")
         process.send_signal(number)
@@ -229,9 +233,8 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path):
     assert b"Traceback" not in errors
     assert list(out.rglob("checkpoints/*.safetensors"))
     assert not (out / "summary.json").exists()
-    again = run_cli("train", "four_rooms", "--out", out)
-    assert again.returncode == 2
-    assert "unfinished run" in again.stderr
+    assert main(["train", "four_rooms", "--out", str(out)]) == 2
+    assert "unfinished run" in capsys.readouterr().err
 
 
 def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
