@@ -85,7 +85,7 @@ def here(runs, watch, until):
 
     for folder, words in runs.items():
         steps = int(words[words.index("--steps") + 1]) if "--steps" in words else None
-        apart.resume(folder, steps=steps, progress="none")
+        apart.resume(folder, steps=steps, progress="none", warn=lambda line: None)
         watch(folder, None)
     return {}
 
