@@ -26,7 +26,6 @@ HELD = {"maze": {"hold": 3, "method": "apart_spread"}, "host-grid": {"hold": 2}}
 
 def main(kind, folder):
     twins.register()
-    host._SLICE_SECONDS, host._SAVE_SECONDS, host._SAVE_SHARE = 0.0, 0.0, 1e9
 
     def tell(progress):
         print(progress.env_steps, flush=True)
@@ -39,4 +38,6 @@ def main(kind, folder):
 
 
 if __name__ == "__main__":
+    # In this process alone: a state after every round.
+    host._SLICE_SECONDS, host._SAVE_SECONDS, host._SAVE_SHARE = 0.0, 0.0, 1e9
     main(*sys.argv[1:])
