@@ -102,6 +102,7 @@ STEADY: dict[str, dict[str, Any]] = {
 }
 ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "apart_spread": ("apart_spread", {}),
+    "apart_spread, bins": ("apart_spread", {"discriminator": "bins"}),
     "apart_spread, learned distance": ("apart_spread", {"discriminator": "learned_ends"}),
     "apart_spread, epsilon 0.4": ("apart_spread", {"epsilon": 0.4}),
     "random_walk": ("random_walk", {"hold": 4}),

@@ -21,7 +21,10 @@ KINDS = {
     "gym": lambda table: worlds.load("gym:hostile:Walk-v0:actions=box3,noise=0.2"),
     "maze": lambda table: "maze:u:start=random",
 }
-HELD = {"maze": {"hold": 3, "method": "apart_spread"}, "host-grid": {"hold": 2}}
+HELD = {
+    "maze": {"hold": 3, "method": "apart_spread"},
+    "host-grid": {"hold": 2, "method": "apart_spread", "discriminator": "bins"},
+}
 
 
 def main(kind, folder):

@@ -15,9 +15,10 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.learner import approximators
 from apart.methods import METHODS
-from apart.settings import choices, completed, needs_task, resolve
+from apart.settings import choices, completed, needs_task, resolve, spreads
 from apart.training.program import lists_states
 from apart.worlds.grid import parse
+from apart.worlds.world import Places
 
 
 def test_the_papers_hyper_parameters_are_the_defaults():
@@ -349,6 +350,37 @@ def test_apart_spread_where_states_cannot_be_listed(world, horizon, hold, observ
     assert resolve(world, "apart_spread", {"horizon": horizon, "hold": 1})[0].hold == 1
     table, _ = resolve("four_rooms", "apart_spread", {})
     assert (table.hold, table.q_rule, table.reward) == (1, "sweep_plain", "own_end")
+
+
+@pytest.mark.parametrize(
+    ("world", "options", "message"),
+    [
+        ("four_rooms", {}, "is a table, whose states are its places; use --discriminator ends"),
+        (Places(None, counted=False), {}, "plans on the places of a world, and twin has none"),
+        (Places(None), {}, "and nobody knows how many twin has"),
+        (Places(50_000), {}, "plans on at most 46,340 places, and twin has 50,000 cells"),
+        ("maze:u", {"fading": 0.1}, "--fading does nothing"),
+        ("maze:u", {"init_logits": 0.1}, "--init-logits does nothing"),
+        ("maze:u", {"inverse_temperature": 2.0}, "--inverse-temperature does nothing"),
+        ("maze:u", {"reward": "min_counts"}, "--reward min_counts needs --discriminator counts"),
+        ("maze:u", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
+    ],
+)
+def test_ends_by_bins_need_a_world_that_counts_them(world, options, message):
+    if isinstance(world, Places):
+        grid = twins.jax_grid(parse("S..\n...", "twin"))
+        world = dataclasses.replace(grid, places=world)
+    with pytest.raises(UserError) as error:
+        resolve(world, "apart_spread", {"discriminator": "bins", **options})
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_ends_by_bins_where_bins_are_counted():
+    for world in ("maze:u", twins.jax_grid(parse("S..\n...", "twin"))):
+        config, _ = resolve(world, "apart_spread", {"discriminator": "bins"})
+        assert (config.reward, config.q_rule) == ("near_end", "shared_adam")
+        assert spreads(config)
 
 
 def test_what_needs_a_table_names_what_does_not():

@@ -106,6 +106,11 @@ class _Facts(NamedTuple):
         return self.discriminator.over_known if self.discriminates else self.objective.over_known
 
     @property
+    def by_place(self) -> bool:
+        """Whether it sees the places of observations, not these."""
+        return self.discriminates and self.discriminator.by_place
+
+    @property
     def adds(self) -> bool:
         """Whether there is a bonus on top of the reward."""
         return self.objective.bonus or (self.discriminates and self.reward.bonus is not None)
@@ -399,6 +404,8 @@ def check(config: Config, world: World) -> None:
             f"{either}"
         )
     _check_networks(config, world, facts)
+    if facts.by_place:
+        _check_places(config, world)
     if isinstance(world, TableWorld) and facts.objective.task and world.task is None:
         raise UserError(
             f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
@@ -436,6 +443,31 @@ def check(config: Config, world: World) -> None:
         raise UserError(
             f"{flag('skills')} {config.skills} in {cells}{seen} needs "
             f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
+        )
+
+
+_MOST_PLACES: Final = 46_340  # a step from one to another is a number of 31 bits
+
+
+def _check_places(config: Config, world: World) -> None:
+    """`UserError` where ``world`` counts no places that ends can be planned on."""
+    what, noun, n = f"--discriminator {config.discriminator}", world.places.noun, world.places.bound
+    if isinstance(world, TableWorld):
+        special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
+        fits = [n for n, d in DISCRIMINATORS.items() if d.over_known and n not in special]
+        raise UserError(
+            f"{what}: {world.name} is a table, whose states are its places; use --discriminator "
+            f"{' or '.join(fits)}"
+        )
+    if not world.places.counted:
+        raise UserError(f"{what} plans on the places of a world, and {world.name} has none")
+    if n is None:
+        raise UserError(
+            f"{what} plans on the places of a world, and nobody knows how many {world.name} has"
+        )
+    if n > _MOST_PLACES:
+        raise UserError(
+            f"{what} plans on at most {_MOST_PLACES:,} places, and {world.name} has {n:,} {noun}s"
         )
 
 

@@ -93,6 +93,23 @@ def test_an_episode_that_the_worlds_own_clock_cuts_off_is_its_last_step_and_no_e
     assert set(np.asarray(batch.skill)[at_the_horizon].tolist()) == {1}
 
 
+def test_places_come_with_their_observations_where_they_are_asked_for():
+    episodes = as_arrays(collection(0))
+    every = jnp.arange(14).reshape(2, 7)  # decisions are held for two steps
+    episodes = episodes._replace(place=every, position=jnp.zeros((2, 7, 2)))
+    for places in (False, True):
+        memory = replay.plain(SLOTS, 2, lambda: episodes, HORIZON, places=places)
+        ring = memory.insert(memory.init(), episodes, jnp.int32(0))
+        assert ring.position is None
+        batch = memory.sample(ring, jax.random.bits(jax.random.key(0), (200,)), jnp.int32(1))
+        if not places:
+            assert batch.place is None
+            continue
+        t = np.where(batch.last & (batch.skill == 0), 1, np.rint(3 * batch.time) - 1).astype(int)
+        first = 7 * np.asarray(batch.skill) + 2 * t
+        np.testing.assert_array_equal(batch.place, np.stack([first, first + 2], 1))
+
+
 def test_bytes_stay_bytes():
     images = as_arrays(collection(0))._replace(obs=jnp.zeros((2, 4, 8, 8, 3), jnp.uint8))
     memory = replay.plain(SLOTS, 2, lambda: images, HORIZON)

@@ -36,9 +36,15 @@ def _types(state):
     return [(leaf.dtype, getattr(leaf, "weak_type", False)) for leaf in jax.tree.leaves(state)]
 
 
-@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if m.beyond])
-def test_a_chunk_of_a_maze_compiles_once(method):
-    config, world = resolve("maze:u", method, TINY)
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        *((name, {}) for name, m in METHODS.items() if m.beyond),
+        ("apart_spread", {"discriminator": "bins"}),
+    ],
+)
+def test_a_chunk_of_a_maze_compiles_once(method, options):
+    config, world = resolve("maze:u", method, {**TINY, **options})
     run, hyper = program(world, config), hyper_of(config)
     fresh = jax.eval_shape(run.init, jnp.uint32(1), hyper)
     assert _types(jax.eval_shape(run.chunk, fresh, hyper, jnp.int32(1))) == _types(fresh)

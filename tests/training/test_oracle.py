@@ -9,10 +9,11 @@ import pytest
 import twins
 from conftest import NIGHTLY
 from reference import oracle
+from reference.bins import Bins
 from reference.ends import Places
 from reference.points import Places as PointPlaces
 
-from apart.learner import counts, draws, ends, points, replay
+from apart.learner import bins, counts, draws, ends, points, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
@@ -136,6 +137,19 @@ BEYOND = {
         "init_q": 3.0,  # beyond what there is to gain
     },
     "points_own": {"method": "apart_spread", "observation": "arrays", "q_rule": "adam"},
+    "bins": {
+        "method": "apart_spread",
+        "discriminator": "bins",
+        "observation": "arrays",
+        "skills": 3,
+        "target_period": 7,
+        "q_rule": "shared_adam",
+        "learning_rate": 2e-3,
+        "init_q": 3.0,
+        "hold": 2,
+        "horizon": 8,
+        "context": "current",
+    },
 }
 # Every way to compute rows, on every set of rows and in every kind of world, must give what the
 # oracle gives: form -> (world, network, whether the rows are all states).
@@ -184,14 +198,16 @@ class Oracle:
         self.known = {}  # (state, action) -> next state -> [visits, weights, times it went on]
         self.fade = fade
         self.pairs = config.discriminator.startswith("all_pairs")
-        self.ends = self.points = None
+        self.ends = self.points = self.bins = None
         if config.discriminator == "ends" and config.q_rule.startswith("sweep"):
             decisions = config.horizon // config.hold
             self.ends = Places(len(self.q), config.skills, 0, decisions)
         elif config.discriminator == "ends":
             self.points = PointPlaces(config.skills, points.size_for(config.skills))
+        elif config.discriminator == "bins":
+            self.bins = Bins(len(self.q), config.skills, config.horizon)
         self.counts = config.discriminator == "counts"
-        self.kept = self.counts or config.discriminator == "ends"
+        self.kept = self.counts or config.discriminator in ("ends", "bins")
         self.ended = np.zeros(len(self.q))
         self.sharpness = config.prior if self.kept else config.inverse_temperature
 
@@ -240,6 +256,13 @@ class Oracle:
             cells = np.ndindex(self.logits.shape)
             near = [self.points.near(one_hot[s], z) for s, z in cells]
             self.logits = np.reshape(near, self.logits.shape)
+
+    def walk(self, places):
+        """The same: the places of every step of the world, decisions or not."""
+        if self.bins:
+            self.bins.round(self.rounds + 1, [places])
+            cells = np.ndindex(self.logits.shape)
+            self.logits = np.reshape([self.bins.near(s, z) for s, z in cells], self.logits.shape)
 
     def remember(self, episode):
         """What a sweep knows: per transition, fading sums over its visits."""
@@ -475,6 +498,8 @@ def check_updates(case, world, network, states, n, by=Oracle):
             return np.asarray(counts.read(learnt.discriminator, None))
         if isinstance(learnt.discriminator, ends.Ends):
             return np.asarray(ends.read(learnt.discriminator, None))
+        if isinstance(learnt.discriminator, bins.Bins):
+            return np.asarray(bins.read(learnt.discriminator, None))
         if isinstance(learnt.discriminator, points.Points):
             return np.asarray(points.read(learnt.discriminator, everywhere))
         return np.asarray(p.logits.read(learnt.discriminator.params, everywhere)[0])
@@ -522,6 +547,7 @@ def check_updates(case, world, network, states, n, by=Oracle):
         slow.remember(episode)
         slow.count(*episode[-1][2:4])
         slow.see([episode[0][0], *(step[2] for step in episode)])
+        slow.walk([] if episodes.place is None else np.asarray(episodes.place)[0].tolist())
         columns = (batch.obs, batch.action, batch.next_obs, batch.skill)
         t = np.rint(np.asarray(batch.time) * config.horizon).astype(int)
         slow.update(list(zip(*(np.asarray(x).tolist() for x in (*columns, t, u)), strict=True)))

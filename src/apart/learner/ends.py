@@ -55,7 +55,7 @@ class Graph(NamedTuple):
     seen: Array  # [E] bool
 
 
-def init(n_states: int, n_skills: int, start: int) -> Ends:
+def init(n_states: int, n_skills: int, start: int | Array) -> Ends:
     """All skills are to end in the start, the only state that is known."""
     place = jnp.full(n_skills, start, jnp.int32)
     return Ends(
@@ -82,7 +82,7 @@ def read(ends: Ends, states: Array | None) -> Array:
     return jnp.where(owner[:, None] == skills, near[:, None], 0.0)
 
 
-def look(ends: Ends, graph: Graph, rounds: Array, start: int, horizon: int) -> Ends:
+def look(ends: Ends, graph: Graph, rounds: Array, start: int | Array, horizon: int) -> Ends:
     """``ends`` after a look at what is known, if one is due in this round and could change it.
 
     Args:
@@ -90,7 +90,7 @@ def look(ends: Ends, graph: Graph, rounds: Array, start: int, horizon: int) -> E
         graph: all transitions.
         rounds: made so far.
         start: the state in which episodes start.
-        horizon: decisions of an episode.
+        horizon: transitions of an episode.
     """
     new = graph.seen.sum(dtype=jnp.int32) != ends.n_seen
     open_ = new | ~ends.settled | (ends.n_trials < _TRIALS)
@@ -101,7 +101,7 @@ def look(ends: Ends, graph: Graph, rounds: Array, start: int, horizon: int) -> E
     return found
 
 
-def looked(ends: Ends, graph: Graph, start: int, horizon: int) -> Ends:
+def looked(ends: Ends, graph: Graph, start: int | Array, horizon: int) -> Ends:
     """A step of the places; of another beginning where they are settled."""
     n_seen = graph.seen.sum(dtype=jnp.int32)
     n_states = ends.owner.shape[0]

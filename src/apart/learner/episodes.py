@@ -26,6 +26,12 @@ class Episodes(NamedTuple):
         """What a learner sees."""
         return self._replace(place=None, position=None)
 
+    def with_places(self) -> Episodes:
+        """The same where it sees places too: those of observations, [E, T + 1]."""
+        assert self.place is not None
+        hold = (self.place.shape[1] - 1) // self.action.shape[1]
+        return self._replace(place=self.place[:, ::hold], position=None)
+
 
 class Batch(NamedTuple):
     """Sampled transitions; every field is [B] or [B, ...]."""
@@ -39,6 +45,7 @@ class Batch(NamedTuple):
     terminated: Array | None  # bool: because of where it came to, not because of the clock
     cut: Array | None = None  # bool: by the world's own clock, before ours: it would have gone on
     path: Obs | None = None  # [B, T + 1, ...] the whole episode, where the replay was asked for it
+    place: Array | None = None  # [B, 2] int32 before and after, where the replay was asked for them
 
 
 class Sampled(NamedTuple):

@@ -89,14 +89,18 @@ def plain(
     like: Callable[[], Episodes],
     horizon: int,
     paths: bool = False,
+    places: bool = False,
 ) -> Replay:
     """For any world; ``like`` gives an example of one collection's episodes (traced, not run).
 
-    With ``paths`` samples have their episodes.
+    With ``paths`` samples have their episodes, with ``places`` the places of their observations.
     """
 
+    def kept_of(new: Episodes) -> Episodes:
+        return new.with_places() if places else new.without_places()
+
     def init() -> Ring:
-        shapes = jax.eval_shape(like).without_places()
+        shapes = jax.eval_shape(lambda: kept_of(like()))
         return jax.tree.map(lambda leaf: jnp.zeros((slots, *leaf.shape), leaf.dtype), shapes)
 
     def insert(ring: Ring, new: Episodes, n_before: Array) -> Ring:
@@ -104,7 +108,7 @@ def plain(
         return jax.tree.map(
             lambda kept, leaf: jax.lax.dynamic_update_index_in_dim(kept, leaf, slot, 0),
             ring,
-            new.without_places(),
+            kept_of(new),
         )
 
     def sample(ring: Ring, bits: Array, n_inserted: Array) -> Batch:
@@ -133,6 +137,7 @@ def plain(
             terminated=terminated,
             cut=cut,
             path=jax.tree.map(lambda leaf: leaf[episode], flat.obs) if paths else None,
+            place=jnp.stack([at(flat.place, t), at(flat.place, t + 1)], -1) if places else None,
         )
 
     return Replay(init, insert, sample)

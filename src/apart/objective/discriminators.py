@@ -2,10 +2,10 @@
 
 All functions see ONE state. ``loss`` is the loss of one sample (this skill was seen here);
 ``gradient`` is the gradient of the sum of that loss over everything seen here, given only how
-often each skill was: in a finite world a batch is such a histogram. ``counts`` and ``ends`` have
-neither: there the "logits" are what is kept (`learner.counts`, `learner.ends`). A discriminator
-knows no reward. To add one, write the functions and one line in ``DISCRIMINATORS``; the
-conformance tests pick it up.
+often each skill was: in a finite world a batch is such a histogram. ``counts``, ``ends`` and
+``bins`` have neither: there the "logits" are what is kept (`learner.counts`, `learner.ends`). A
+discriminator knows no reward. To add one, write the functions and one line in ``DISCRIMINATORS``;
+the conformance tests pick it up.
 
 Besides the logits, scores and rewards get one number, the ``sharpness``: the inverse temperature
 beta of logits, or the prior of what is counted.
@@ -55,6 +55,8 @@ class Discriminator:
         pairwise: whether there is a logit for each pair of skills.
         embeds: the most numbers of an observation between which it learns distances, which a table
             need not; 0: it learns none.
+        by_place: whether it sees the places that a world counts (cells of a plane, bins), not
+            observations.
     """
 
     summary: str
@@ -67,6 +69,7 @@ class Discriminator:
     beta_in_loss: bool = False
     pairwise: bool = False
     embeds: int = 0
+    by_place: bool = False
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -199,6 +202,15 @@ DISCRIMINATORS: Final = Registry(
             "ends",
             None,
             over_known=True,
+        ),
+        "bins": Discriminator(
+            "the same on the graph of bins that were seen: privileged, for worlds that count them",
+            lambda n_skills: (n_skills,),
+            _counts_as_scores,
+            "ends",
+            None,
+            over_known=True,
+            by_place=True,
         ),
         "learned_ends": Discriminator(
             "the same beyond tables, near in steps: a distance that is learned from transitions",

@@ -27,7 +27,7 @@ def is_at(label: Place, place: Place) -> bool:
 def numbers_at(world: World, place: Place) -> IntArray:
     """The numbers of the places that ``place`` means; `UserError` where there is none."""
     wanted = _plain(place)
-    n = world.places.most if world.places.n is None else world.places.n
+    n = world.places.bound
     if n is None:
         if not isinstance(wanted, int):
             raise UserError(f"{world.name}: places are whole numbers, not {place!r}")

@@ -76,11 +76,15 @@ def evaluate_table(
 
 
 def evaluate_episodes(
-    judge: Callable[[Moved], tuple[Array, Array]], episodes: Episodes, paths: bool = False
+    judge: Callable[[Moved], tuple[Array, Array]],
+    episodes: Episodes,
+    paths: bool = False,
+    by_place: bool = False,
 ) -> Evaluation:
     """Measure one episode of every skill in any world; ``judge`` gives scores and rewards [T, K].
 
-    With ``paths`` it is shown the whole episode with every step.
+    With ``paths`` it is shown the whole episode with every step, and ``by_place`` the places of
+    observations instead of them.
 
     Skills are judged one after the other: all observations at once may not fit the memory.
     """
@@ -92,9 +96,10 @@ def evaluate_episodes(
         right = jnp.argmax(scores, axis=1) == skill
         return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
 
-    before = jax.tree.map(lambda leaf: leaf[:, :-1], episodes.obs)
-    after = jax.tree.map(lambda leaf: leaf[:, 1:], episodes.obs)
-    moved = Moved(before, after, episodes.obs)
+    seen = episodes.with_places().place if by_place else episodes.obs
+    before = jax.tree.map(lambda leaf: leaf[:, :-1], seen)
+    after = jax.tree.map(lambda leaf: leaf[:, 1:], seen)
+    moved = Moved(before, after, seen)
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
     measured = _measure(places, reward, correct, log_posterior)

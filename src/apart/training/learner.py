@@ -142,8 +142,11 @@ def fitted(
 
 
 def moves(drawn: Sampled) -> Moved:
-    """The transitions of a batch."""
-    return Moved(drawn.batch.obs, drawn.batch.next_obs, drawn.batch.path)
+    """The transitions of a batch as the objective sees them."""
+    batch = drawn.batch
+    if batch.place is not None:
+        return Moved(batch.place[:, 0], batch.place[:, 1])
+    return Moved(batch.obs, batch.next_obs, batch.path)
 
 
 def judged(objective: Objective, learnt: Learnt, moved: Moved, hyper: Hyper) -> tuple[Array, Array]:

@@ -20,6 +20,7 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.learner.replay import Replay, Ring
 from apart.objective.contexts import CONTEXTS, Context
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
+from apart.objective.objectives import OBJECTIVES
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper
@@ -48,6 +49,12 @@ class Pieces(NamedTuple):
     heads: int = 1
     vectors: Vectors | None = None  # of observations; None for states
     states: States | None = None  # where the world is a table
+
+    @property
+    def by_place(self) -> bool:
+        """Whether what gives the rewards sees the places of observations, not these."""
+        discriminates = "discriminator" in OBJECTIVES[self.config.objective].reads
+        return discriminates and self.discriminator.by_place
 
     def network(self, shape: Shape) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``."""

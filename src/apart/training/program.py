@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -105,8 +105,9 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     )
     slots, paths = replay.slots_for(c.buffer, c.transitions), OBJECTIVES[c.objective].by_episode
     if not isinstance(world, TableWorld):
-        kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions, paths)
-        return sampled(Given(p), kept)
+        example = partial(_example, world, c, p.by_place)
+        kept = replay.plain(slots, n_episodes, example, c.decisions, paths, p.by_place)
+        return sampled(Given(p, places=world.places.bound if p.by_place else None), kept)
     next_state = jnp.asarray(held(world, c.hold).next_state)
     ring = replay.packed(slots, n_episodes, next_state, c.decisions, paths)
     starts = world.starts or (world.start,)
@@ -123,7 +124,7 @@ def _states(world: World) -> States | None:
     return States(jnp.asarray(at, jnp.float32), jnp.asarray(task, jnp.float32))
 
 
-def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
+def _example(world: JaxWorld | HostWorld, config: Config, by_place: bool) -> Episodes:
     """What one collection looks like: shapes and types."""
     n, decisions, heads = config.episodes_per_update, config.decisions, world.about.heads
     several = (heads,) if heads > 1 else ()
@@ -138,6 +139,7 @@ def _example(world: JaxWorld | HostWorld, config: Config) -> Episodes:
         skill=jnp.zeros(n, jnp.int32),
         alive=jnp.ones((n, decisions), bool),
         terminated=jnp.zeros((n, decisions), bool),
+        place=jnp.zeros((n, config.horizon + 1), jnp.int32) if by_place else None,
     )
 
 
@@ -299,6 +301,7 @@ def _evaluate(
             lambda moved: judged(learner.objective, state.learnt, moved, hyper),
             episodes,
             OBJECTIVES[config.objective].by_episode,
+            learner.objective.by_place,
         )
     values = of_states(world, config, lambda obs: learner.values(q, obs))
     kept, scores_of = state.learnt.discriminator, learner.objective.scores
@@ -369,6 +372,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     """
     host = Host(world)
     n_actions, heads = world.about.n_actions, world.about.heads
+    by_place = learner.objective.by_place
     tried: list[bool] = []  # whether the environments repeat themselves
 
     @jax.jit
@@ -389,7 +393,8 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
 
     def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
         if n == 0:  # compiles: a round of nothing, on a copy
-            learn(jax.tree.map(jnp.copy, state), begin(state, hyper), _example(world, config))
+            like = _example(world, config, by_place)
+            learn(jax.tree.map(jnp.copy, state), begin(state, hyper), like)
         for _ in range(int(n)):
             made = begin(state, hyper)
             seeds = _seeds(state.key, int(state.iteration), config.episodes_per_update)
@@ -403,7 +408,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
                         "that is stopped and resumed will differ",
                         stacklevel=2,
                     )
-            state = learn(state, made, episodes.without_places())
+            state = learn(state, made, episodes if by_place else episodes.without_places())
         return state
 
     @jax.jit
@@ -412,6 +417,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
             lambda moved: judged(learner.objective, learnt, moved, hyper),
             episodes,
             OBJECTIVES[config.objective].by_episode,
+            learner.objective.by_place,
         )
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:

@@ -83,6 +83,11 @@ class Places(NamedTuple):
     counted: bool = True
     most: int | None = None
 
+    @property
+    def bound(self) -> int | None:
+        """Their numbers are below this; None where nobody knows."""
+        return self.most if self.n is None else self.n
+
 
 class _World:
     """What the three records have in common."""

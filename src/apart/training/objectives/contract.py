@@ -31,6 +31,7 @@ class Given(NamedTuple):
     listed: bool = False  # all states are the rows of an update, not the samples of a batch
     next_state: Array | None = None  # [S, A, N] of a table
     starts: tuple[int, ...] = (0,)  # of a table: where episodes begin
+    places: int | None = None  # a bound on them, where it sees their numbers, not observations
 
 
 class Met(NamedTuple):
@@ -66,6 +67,7 @@ class Objective(NamedTuple):
     # [K] bool the skills that episodes are made of, at least one; None: all
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
+    by_place: bool = False  # observations above are the numbers of their places
 
 
 class Keeper(NamedTuple):

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key, Obs
-from apart.learner import adam, counts, ends, points
+from apart.learner import adam, bins, counts, ends, points
 from apart.learner.episodes import Sampled
 from apart.objective import pairs
 from apart.objective.contexts import Moved
@@ -70,6 +70,7 @@ def build(given: Given) -> Objective:
         fit=keeper.fit,
         bounds=p.reward.bounds,
         rivals=rivals if p.discriminator.pairwise else None,
+        by_place=p.by_place,
     )
 
 
@@ -81,6 +82,8 @@ def keeper_of(given: Given) -> Keeper:
         return _counted(given)
     if given.counted is not None:
         return _places(given)
+    if given.p.by_place:
+        return _binned(given)
     return measured(given) if given.p.discriminator.embeds else _points(given)
 
 
@@ -187,6 +190,18 @@ def _points(given: Given) -> Keeper:
         return points.look(points.add(kept, seen(flat)), met.rounds)
 
     return Keeper(init, read, meet)
+
+
+def _binned(given: Given) -> Keeper:
+    """Places that share the bins that were seen among them; what is read are numbers of bins."""
+    n_bins, c = given.places, given.p.config
+    assert n_bins is not None
+
+    def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
+        assert met.episodes.place is not None
+        return bins.look(bins.add(kept, met.episodes.place), met.rounds, c.horizon)
+
+    return Keeper(lambda key, hyper: bins.init(n_bins, c.skills), bins.read, meet)
 
 
 def _rivals(logits: Array) -> Array:
