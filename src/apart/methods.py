@@ -358,7 +358,12 @@ METHODS: Final = Registry(
             init_q=1000.0,
         ),
         "upside": _of_others(
-            "skills that walk at random where no other does; added while they can be told apart",
+            "short skills that walk at random where no other does, in chains: a tree (UPSIDE)",
+            "upside_tree",
+            epsilon=0.0,
+        ),
+        "upside_flat": _of_others(
+            "the same without the tree: skills as long as an episode, all from the start",
             "upside",
         ),
         "random_walk": Method(

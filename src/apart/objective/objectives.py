@@ -172,8 +172,15 @@ OBJECTIVES: Final = Registry(
             listed=True,
             task=True,
         ),
+        "upside_tree": Kind(
+            "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
+            f"{_HOME}.upside_tree",
+            listed=True,
+            over_known=True,
+            spreads=True,
+        ),
         "upside": Kind(
-            "the posterior over a random walk from a state; skills are added while it is high",
+            "the same without the tree; skills are added while it is high",
             f"{_HOME}.upside",
             listed=True,
             over_known=True,

@@ -31,7 +31,7 @@ from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, along, evaluate_episodes, evaluate_table
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
-from apart.training.objectives.contract import Given, Objective
+from apart.training.objectives.contract import Given, Objective, chains
 from apart.training.pieces import States, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
@@ -202,6 +202,9 @@ def round_of(
     if objective is not None and objective.active is not None:
         active = objective.active(state.learnt.discriminator)
         drawn = drawn._replace(skill=collect.among(active, key_collect, drawn.skill, c.one_skill))
+    if objective is not None:
+        acts = chains(objective, state.learnt.discriminator)
+        drawn = collect.follow(drawn, acts, n_actions, key_collect)
     return Round(key_collect, key_learn, hyper, drawn)
 
 
@@ -285,6 +288,8 @@ def _evaluate(
     drawn = collect.every_skill(
         config.skills, config.decisions, about.n_actions, epsilon, key, about.heads
     )
+    acts = chains(learner.objective, state.learnt.discriminator)
+    drawn = collect.follow(drawn, acts, about.n_actions)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
         episodes = collect.by_steps(
@@ -307,7 +312,7 @@ def _evaluate(
     episodes = collect.by_table(Dynamics.of(world, starts=False), values, drawn, key, config.hold)
     rewards = _rewards(world, config, learner, state.learnt, hyper, episodes)
     greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
-    return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
+    return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon, acts)
 
 
 def _rewards(
@@ -420,10 +425,12 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
             *(config.skills, config.decisions, n_actions),
             *(_evaluation_epsilon(config, hyper), key, heads),
         )
+        acts = chains(learner.objective, state.learnt.discriminator)
+        drawn = collect.follow(drawn, acts, n_actions)
         q, side = evaluated(state.learnt), evaluated_side(config)
         played = []
         for first in range(0, config.skills, side):
-            some = Drawn(*(part[first : first + side] for part in drawn))
+            some = drawn.part(first, side)
             # The same start in all evaluations, for all skills: what differs is what they do.
             played.append(play(q, some, _seeds(state.key, -1, 1) * len(some.skill)))
         episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
