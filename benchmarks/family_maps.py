@@ -301,11 +301,14 @@ def domino(seeds: int) -> None:
     made("domino", cases, solving)
 
 
-def in_use(method: str, world: str, skills: int, steps: int, seed: int) -> Row:
+def in_use(method: str, walk: int, world: str, skills: int, steps: int, seed: int) -> Row:
     """Skills that are kept, the least mean posterior among them, and how they cover the map.
 
-    Of the flat form those in use, the one that was added last among them.
+    Of the flat form those in use, the one that was added last among them. Walks of skills have
+    ``walk`` of T = 40 steps: the tree's are T / 20, those of the flat form are set here.
     """
+    by_walks.DIFFUSING = 40 // walk
+    programs._program.cache_clear()
     loaded, state, last, horizon = trained(world, method, skills, steps, seed)
     kept = state.learnt.discriminator
     chained = isinstance(kept, by_chains.Grown)
@@ -328,10 +331,10 @@ def in_use(method: str, world: str, skills: int, steps: int, seed: int) -> Row:
 
 def upside(seeds: int) -> None:
     cases = [
-        {"method": method, "world": world, "skills": 20, "steps": 300_000, "seed": seed}
+        {"method": method, "walk": walk, "world": world, "skills": 20, "steps": 300_000, "seed": s}
         for world in ("four_rooms", "u_maze")
-        for method in ("upside", "upside_flat")
-        for seed in range(seeds)
+        for method, walk in (("upside", 2), ("upside_flat", 2), ("upside_flat", 10))
+        for s in range(seeds)
     ]
     made("upside", cases, in_use)
 

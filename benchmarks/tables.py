@@ -362,12 +362,17 @@ def family_domino() -> str:
 def family_upside() -> str:
     """Skills that are kept."""
     rows = []
-    for (steps,), mine in _grouped("family-upside", "steps").items():
-        kept = [_over(mine, name, ".1f") for name in ("active", "distinct", "radius")]
-        ideal = _over(mine, "ideal_radius", ".1f")
-        rows.append([thousands(steps), len(mine), *kept, ideal, _over(mine, "least_posterior")])
-    head = ["steps, K = 20", "seeds", "skills kept", "distinct last cells", "covering radius"]
-    return markdown([*head, "ideal radius for as many", "least mean posterior"], rows)
+    for (world, method, walk), mine in _grouped(
+        "family-upside", "world", "method", "walk"
+    ).items():
+        names = ("active", "deepest", "distinct", "radius", "ideal_radius")
+        kept = [_over(mine, name, ".1f") for name in names]
+        least = _over(mine, "least_posterior")
+        rows.append([f"`{world}`", f"`{method}`", walk, len(mine), *kept, least])
+    head = ["300k steps, K = 20", "method", "steps of a walk", "seeds", "skills kept"]
+    head += ["longest chain"]
+    head += ["distinct last cells", "covering radius", "ideal radius for as many"]
+    return markdown([*head, "least mean posterior"], rows)
 
 
 def worlds_tables() -> str:

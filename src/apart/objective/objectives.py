@@ -179,6 +179,13 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             spreads=True,
         ),
+        "upside_walks": Kind(
+            "the same with a trained classifier of the states of these walks",
+            f"{_HOME}.upside_walks",
+            reads=_TRAINED,
+            trains=True,
+            spreads=True,
+        ),
         "upside": Kind(
             "the same without the tree; skills are added while it is high",
             f"{_HOME}.upside",

@@ -38,7 +38,7 @@ from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
 from apart.worlds.holding import held
 from apart.worlds.observations import sight_of, vectors_of
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+from apart.worlds.world import HostWorld, JaxWorld, ObsSpec, TableWorld, World
 
 
 class Program(NamedTuple):
@@ -106,11 +106,12 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     slots, paths = replay.slots_for(c.buffer, c.transitions), OBJECTIVES[c.objective].by_episode
     if not isinstance(world, TableWorld):
         kept = replay.plain(slots, n_episodes, lambda: _example(world, c), c.decisions, paths)
-        return sampled(Given(p), kept)
+        return sampled(Given(p, seen=world.obs), kept)
     next_state = jnp.asarray(held(world, c.hold).next_state)
     ring = replay.packed(slots, n_episodes, next_state, c.decisions, paths)
     starts = world.starts or (world.start,)
-    given = Given(p, world.n_states, next_state=next_state, starts=starts)
+    seen = ObsSpec((), str(next_state.dtype))
+    given = Given(p, world.n_states, next_state=next_state, starts=starts, seen=seen)
     return tabular(given, ring) if states else sampled(given, ring)
 
 

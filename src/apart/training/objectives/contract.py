@@ -18,6 +18,7 @@ from apart.learner.episodes import Episodes, Sampled
 from apart.objective.contexts import Moved
 from apart.training.pieces import Known, Pieces
 from apart.training.state import Hyper
+from apart.worlds.world import ObsSpec
 
 Kept = Any  # a pytree of arrays: a part of the training state, saved with it
 
@@ -31,6 +32,7 @@ class Given(NamedTuple):
     listed: bool = False  # all states are the rows of an update, not the samples of a batch
     next_state: Array | None = None  # [S, A, N] of a table
     starts: tuple[int, ...] = (0,)  # of a table: where episodes begin
+    seen: ObsSpec = ObsSpec(())  # one observation, as it is kept
 
 
 class Met(NamedTuple):
