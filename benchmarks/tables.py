@@ -362,9 +362,7 @@ def family_domino() -> str:
 def family_upside() -> str:
     """Skills that are kept."""
     rows = []
-    for (world, method, walk), mine in _grouped(
-        "family-upside", "world", "method", "walk"
-    ).items():
+    for (world, method, walk), mine in _grouped("family-upside", "world", "method", "walk").items():
         names = ("active", "deepest", "distinct", "radius", "ideal_radius")
         kept = [_over(mine, name, ".1f") for name in names]
         least = _over(mine, "least_posterior")

@@ -24,11 +24,13 @@ from apart.training import collect
 from apart.training.collect import Drawn, Dynamics, by_steps, by_table, steps_of
 from apart.training.evaluate import last_states
 from apart.training.host import Host
-from apart.training.objectives import upside_tree
+from apart.training.objectives import upside_tree, upside_walks
 from apart.training.objectives.contract import Met
+from apart.training.pieces import pieces
 from apart.training.program import learner_of, program, round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import parse
+from apart.worlds.observations import sight_of
 
 ROOMS = parse("S..\n.#.\n...", "ring")
 CORRIDOR = parse("S.............", "corridor")
@@ -270,3 +272,79 @@ def test_episodes_walk_at_random_after_the_chain():
     choice = np.asarray(made.drawn.choice)[0]
     assert (choice[:2] == 5).all()
     assert (choice[2:] < 5).all()
+
+
+def walked(**options):
+    config, world = resolve(
+        CORRIDOR,
+        "upside",
+        {"skills": 5, "horizon": 20, "objective": "upside_walks", "q_rule": "shared_adam"}
+        | {"learning_rate": 1e-3, "steps": 4_000, "batch": 64, "epsilon": 0.0, **options},
+    )
+    hyper = hyper_of(config)
+    objective = learner_of(world, config).objective
+    return objective, objective.init(jax.random.key(0), hyper), hyper
+
+
+def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay():
+    objective, kept, hyper = walked()
+    kept = kept._replace(
+        tree=kept.tree._replace(
+            kept=jnp.arange(5) == 0,
+            growing=(jnp.arange(5) == 1) | (jnp.arange(5) == 2),
+            depth=jnp.array([1, 1, 3, 0, 0]),
+        )
+    )
+    meet = jax.jit(lambda now, met: objective.meet(now, met._replace(graph=None), hyper))
+    rng, wanted = np.random.default_rng(0), {z: [] for z in range(5)}
+    for _ in range(30):
+        obs, z = rng.integers(14, size=21), int(rng.integers(3))
+        episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 20), int), jnp.array([z]))
+        kept = meet(kept, Met(episodes, jnp.int32(1), None))
+        if z:  # parts and walks of two decisions: the states after the part of z
+            wanted[z] += obs[[3, 4] if z == 1 else [7, 8]].tolist()
+    for z in range(5):
+        last = wanted[z][-20:]
+        n = int(kept.n_states[z])
+        assert n == len(wanted[z])
+        assert sorted(np.asarray(kept.states)[z, : min(n, 20)].tolist()) == sorted(last)
+
+
+def test_the_classifier_learns_whose_walks_states_are_of():
+    objective, kept, hyper = walked()
+    states = jnp.zeros((5, 20), jnp.int32).at[0].set(3).at[1].set(3).at[2].set(7)
+    kept = kept._replace(
+        tree=kept.tree._replace(
+            kept=jnp.arange(5) == 0, growing=(jnp.arange(5) == 1) | (jnp.arange(5) == 2)
+        ),
+        states=states,
+        n_states=jnp.array([20, 20, 4, 0, 0]),
+    )
+    fit = jax.jit(lambda now: objective.fit(now, None, hyper, jnp.float32(0.05)))
+    for _ in range(300):
+        kept = fit(kept)
+    told = np.asarray(objective.of_states(kept, None, hyper))
+    np.testing.assert_allclose(told[:, 3:], 0)
+    np.testing.assert_allclose(told.sum(1), 1, atol=1e-5)
+    # Of a state that both walk in, the kept skill has three times the posterior.
+    np.testing.assert_allclose(told[3, :3], [0.75, 0.25, 0], atol=0.06)
+    np.testing.assert_allclose(told[7, :3], [0, 0, 1], atol=0.06)
+    form = upside_walks.quality(walked_form(), kept)
+    np.testing.assert_allclose(form[:3], [told[3, 0], told[3, 1], told[7, 2]], atol=1e-5)
+    np.testing.assert_allclose(form[3:], 0)
+
+
+def walked_form():
+    config, world = resolve(CORRIDOR, "upside", {"skills": 5, "horizon": 20})
+    return pieces(config, 5, sight_of(world, config.observation)).network((5,))
+
+
+def test_runs_of_the_form_without_a_tree_are_what_they_were(tmp_path):
+    # As `upside` was stored before it had a tree.
+    said = {"skills": 4, "horizon": 6, "steps": 120, "objective": "upside", "epsilon": 0.2}
+    run = apart.train(ROOMS, method="upside", **said, out=tmp_path / "old")
+    assert policies_of(apart.load(run.path)).acts is None
+    flat = apart.train(
+        ROOMS, method="upside_flat", skills=4, horizon=6, steps=120, out=tmp_path / "flat"
+    )
+    assert [s.trajectory for s in flat.skills] == [s.trajectory for s in run.skills]
