@@ -110,6 +110,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "edl": ("edl", {}),
     "metra": ("metra", {}),
     "rnd": ("rnd", {}),
+    "upside": ("upside", {}),
 }
 
 

@@ -373,6 +373,16 @@ def family_upside() -> str:
     return markdown([*head, "least mean posterior"], rows)
 
 
+def family_upside_mazes() -> str:
+    """UPSIDE's tree with networks, beside what its paper reports."""
+    rows: list[list[object]] = []
+    for name, methods in stored("family-upside-mazes")["upside"].items():
+        for k, runs in methods["upside"].items():
+            found = list(runs.values())
+            rows.append([f"`maze:{name}`", k, len(runs), _visited(found), _last(found)])
+    return markdown(["1M steps", "K", "seeds", "buckets visited", "distinct last"], rows)
+
+
 def worlds_tables() -> str:
     """Gymnasium worlds as tables."""
     rows = []
@@ -1103,7 +1113,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(family_metra, family_few, family_explore, family_visr, family_discern),
-        *(family_blocked, family_domino, family_upside),
+        *(family_blocked, family_domino, family_upside, family_upside_mazes),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

@@ -24,7 +24,7 @@ from apart.objective.trees import Tree
 from apart.training.objectives.contract import Given, Met, Objective, of_one_state
 from apart.training.state import Hyper
 
-EVERY = 32  # rounds between two looks at the skills
+EVERY = 16  # rounds between two looks at the skills
 PARTS = 10  # of an episode: a skill's own part, and its walk, have T / this decisions
 WALKS = 10  # of a skill that are kept
 
