@@ -268,7 +268,8 @@ def test_episodes_walk_at_random_after_the_chain():
     config, world, hyper = asked()
     learner = learner_of(world, config)
     state = program(world, config).init(jnp.uint32(0), hyper)
-    made = round_of(config, 5, state, hyper, objective=learner.objective)
+    begin = jax.jit(lambda now: round_of(config, 5, now, hyper, objective=learner.objective))
+    made = begin(state)
     choice = np.asarray(made.drawn.choice)[0]
     assert (choice[:2] == 5).all()
     assert (choice[2:] < 5).all()

@@ -65,7 +65,7 @@ class Skills:
         path = [c["start"] if start is None else start]
         for t in range(c["horizon"]):
             if self.who(skill, t) < 0:
-                return path + path[-1:] * (c["horizon"] - t)
+                return [*path, *path[-1:] * (c["horizon"] - t)]
             at = path[t], self.act(skill, path[t - t % c["hold"]], t)
             path.append(int(luck.choice(a["next_state"][at], p=a["probability"][at])))
         return path
