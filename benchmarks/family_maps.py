@@ -34,6 +34,7 @@ from apart.objective import near_optimal
 from apart.settings import resolve
 from apart.training import program as programs
 from apart.training.objectives import upside as by_walks
+from apart.training.objectives import upside_tree as by_chains
 from apart.training.state import TrainState, hyper_of
 from apart.worlds import grid, tasks
 from apart.worlds.spread import spread, steps_from
@@ -300,16 +301,28 @@ def domino(seeds: int) -> None:
     made("domino", cases, solving)
 
 
-def in_use(world: str, skills: int, steps: int, seed: int) -> Row:
-    """Skills that are kept, the least mean posterior among them, and how they cover the map."""
-    loaded, state, last, horizon = trained(world, "upside", skills, steps, seed)
+def in_use(method: str, walk: int, world: str, skills: int, steps: int, seed: int) -> Row:
+    """Skills that are kept, the least mean posterior among them, and how they cover the map.
+
+    Of the flat form those in use, the one that was added last among them. Walks of skills have
+    ``walk`` of T = 40 steps: the tree's are T / 20, those of the flat form are set here.
+    """
+    by_walks.DIFFUSING = 40 // walk
+    programs._program.cache_clear()
+    loaded, state, last, horizon = trained(world, method, skills, steps, seed)
     kept = state.learnt.discriminator
-    active = np.asarray(kept.active)
-    ends = np.asarray(last.trajectories)[active, -1]
+    chained = isinstance(kept, by_chains.Grown)
+    active = np.asarray(kept.tree.kept if chained else kept.active)
+    quality = by_chains.quality(kept) if chained else by_walks.quality(kept)
+    paths = np.asarray(last.trajectories)[active]
+    ends = paths[:, -1]
     found = spread(loaded, horizon, ends, len(ends))
     return {
         "active": int(active.sum()),
-        "least_posterior": round(float(np.asarray(by_walks.quality(kept))[active].min()), 3),
+        "deepest": int(np.asarray(kept.tree.depth)[active].max()) if chained else 1,
+        "growing": bool(kept.tree.growing.any()) if chained else None,
+        "least_posterior": round(float(np.asarray(quality)[active].min()), 3),
+        "visited": len(np.unique(paths)),
         "distinct": len(np.unique(ends)),
         "radius": found.radius,
         "ideal_radius": found.ideal_radius,
@@ -318,9 +331,10 @@ def in_use(world: str, skills: int, steps: int, seed: int) -> Row:
 
 def upside(seeds: int) -> None:
     cases = [
-        {"world": "four_rooms", "skills": 20, "steps": steps, "seed": seed}
-        for steps in (300_000,)
-        for seed in range(seeds)
+        {"method": method, "walk": walk, "world": world, "skills": 20, "steps": 300_000, "seed": s}
+        for world in ("four_rooms", "u_maze")
+        for method, walk in (("upside", 2), ("upside_flat", 2), ("upside_flat", 10))
+        for s in range(seeds)
     ]
     made("upside", cases, in_use)
 

@@ -112,6 +112,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "metra": ("metra", {}),
     "rnd": ("rnd", {}),
     "eddict": ("eddict", {}),
+    "upside": ("upside", {}),
 }
 
 

@@ -362,12 +362,25 @@ def family_domino() -> str:
 def family_upside() -> str:
     """Skills that are kept."""
     rows = []
-    for (steps,), mine in _grouped("family-upside", "steps").items():
-        kept = [_over(mine, name, ".1f") for name in ("active", "distinct", "radius")]
-        ideal = _over(mine, "ideal_radius", ".1f")
-        rows.append([thousands(steps), len(mine), *kept, ideal, _over(mine, "least_posterior")])
-    head = ["steps, K = 20", "seeds", "skills kept", "distinct last cells", "covering radius"]
-    return markdown([*head, "ideal radius for as many", "least mean posterior"], rows)
+    for (world, method, walk), mine in _grouped("family-upside", "world", "method", "walk").items():
+        names = ("active", "deepest", "distinct", "radius", "ideal_radius")
+        kept = [_over(mine, name, ".1f") for name in names]
+        least = _over(mine, "least_posterior")
+        rows.append([f"`{world}`", f"`{method}`", walk, len(mine), *kept, least])
+    head = ["300k steps, K = 20", "method", "steps of a walk", "seeds", "skills kept"]
+    head += ["longest chain"]
+    head += ["distinct last cells", "covering radius", "ideal radius for as many"]
+    return markdown([*head, "least mean posterior"], rows)
+
+
+def family_upside_mazes() -> str:
+    """UPSIDE's tree with networks, beside what its paper reports."""
+    rows: list[list[object]] = []
+    for name, methods in stored("family-upside-mazes")["upside"].items():
+        for k, runs in methods["upside"].items():
+            found = list(runs.values())
+            rows.append([f"`maze:{name}`", k, len(runs), _visited(found), _last(found)])
+    return markdown(["1M steps", "K", "seeds", "buckets visited", "distinct last"], rows)
 
 
 def worlds_tables() -> str:
@@ -1114,7 +1127,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(family_metra, family_few, family_explore, family_visr, family_discern),
-        *(family_blocked, family_domino, family_upside),
+        *(family_blocked, family_domino, family_upside, family_upside_mazes),
         *(pixels, pixel_choices, cnn_profile, torture, safety, update_profile),
     )
 }

@@ -166,6 +166,8 @@ def _of_others(
     )
 
 
+_UPSIDE: Final = "short skills that walk at random where no other does, in chains: a tree (UPSIDE)"
+
 METHODS: Final = Registry(
     "method",
     {
@@ -365,8 +367,17 @@ METHODS: Final = Registry(
             "domino",
             init_q=1000.0,
         ),
-        "upside": _of_others(
-            "skills that walk at random where no other does; added while they can be told apart",
+        "upside": dataclasses.replace(
+            _of_others(_UPSIDE, "upside_tree", epsilon=0.0),
+            beyond=_beyond(
+                _UPSIDE,
+                objective="upside_walks",
+                discriminator_learning_rate=1e-3,
+                epsilon=0.0,
+            ),
+        ),
+        "upside_flat": _of_others(
+            "the same without the tree: skills as long as an episode, all from the start",
             "upside",
         ),
         "random_walk": Method(

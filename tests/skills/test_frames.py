@@ -70,7 +70,7 @@ def test_an_episode_that_ended_stays_where_it_ended():
     assert seen[1] == [[0, 1, 1], [1, 2, 3], [1, 3, 5], [1, 3, 6]]
     early = _Camera(world, 1, [2, 5])
     host = Host(world, films=True)
-    host.by_host(lambda *_: None, Drawn(*(x[:1] for x in drawn)), [0], 1, early.look)
+    host.by_host(lambda *_: None, drawn.part(0, 1), [0], 1, early.look)
     early.finish()
     host.close()
     assert [frame[0, 0].tolist() for frame in early.frames[0]] == [[1, 1, 2], [3, 1, 4]]

@@ -28,7 +28,7 @@ WORLD = parse("S.3\n.#S", "two starts and a task")
 TINY = {"skills": 5, "horizon": 4, "steps": 400, "batch": 24, "epsilon": 0.3}
 IN_ORACLE = {"told_apart", "count_bonus"}  # whole updates in test_oracle
 IN_LOOPS = {"metra", "counted", "rnd", "edl", "eigen", "visr", "discern"}  # in test_objectives
-IN_LOOPS |= {"smerl", "domino", "upside"}
+IN_LOOPS |= {"smerl", "domino", "upside", "upside_tree", "upside_walks"}  # in test_chains
 IN_TABLES = [name for name, m in METHODS.items() if "network" not in m.options]
 
 

@@ -297,7 +297,7 @@ def test_skills_are_added_while_all_are_told_apart_and_the_worst_goes_after_some
 
 
 def test_only_active_skills_make_episodes():
-    config, world, hyper = asked("upside", skills=6)
+    config, world, hyper = asked("upside_flat", skills=6)
     learner = learner_of(world, config)
     state = program(world, config).init(0, hyper)
     rounds = [

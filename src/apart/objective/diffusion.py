@@ -8,6 +8,8 @@ from apart._lazy import jnp
 from apart._types import Array
 
 KEPT: Final = 0.8  # the mean posterior that a skill needs to be kept
+OLDER: Final = 3.0  # how often a kept skill counts where a new one counts once
+_NOBODY: Final = 0.05  # of its time that each growing skill may be anywhere
 
 
 def walks(source: Array, target: Array, seen: Array, n_states: int, steps: int) -> Array:
@@ -23,6 +25,24 @@ def walks(source: Array, target: Array, seen: Array, n_states: int, steps: int) 
         now = now @ one
         spent = spent + now / steps
     return spent
+
+
+def told(claims: Array, kept: Array, growing: Array) -> Array:
+    """[S, K] q(z | s) of a tree of skills whose walks spend ``claims`` [K, S] of their time there.
+
+    Those that are ``kept`` [K] count `OLDER` times. Where nobody walks, all that are ``growing``
+    [K] are as likely, so that they go there rather than where others do; the rest are nowhere.
+    """
+    anywhere = jnp.where(growing, _NOBODY / claims.shape[1], 0.0)
+    own = jnp.where(kept, OLDER, growing.astype(jnp.float32))[:, None] * claims + anywhere[:, None]
+    return (own / jnp.maximum(own.sum(axis=0), 1e-8)).T
+
+
+def reach(source: Array, target: Array, seen: Array, first: Array, steps: int) -> Array:
+    """[S] bool the states that at most ``steps`` seen edges lead to from ``first`` [S] bool."""
+    for _ in range(steps):
+        first = first.at[target].max(first[source] & seen)
+    return first
 
 
 def posterior(claims: Array, active: Array) -> Array:

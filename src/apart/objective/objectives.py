@@ -175,8 +175,22 @@ OBJECTIVES: Final = Registry(
             listed=True,
             task=True,
         ),
+        "upside_tree": Kind(
+            "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
+            f"{_HOME}.upside_tree",
+            listed=True,
+            over_known=True,
+            spreads=True,
+        ),
+        "upside_walks": Kind(
+            "the same with a trained classifier of the states of these walks",
+            f"{_HOME}.upside_walks",
+            reads=TRAINED,
+            trains=True,
+            spreads=True,
+        ),
         "upside": Kind(
-            "the posterior over a random walk from a state; skills are added while it is high",
+            "the same without the tree; skills are added while it is high",
             f"{_HOME}.upside",
             listed=True,
             over_known=True,

@@ -58,8 +58,13 @@ _LEFT_OUT: Final = (
 def _policy(found: Policies) -> Json:
     low, high = float(found.reward.min()), float(found.reward.max())
     scale = 255 / (high - low) if high > low else 0.0
-    wide = "uint8" if found.action.shape[1] <= 256 else "uint16"
+    n_skills = found.action.shape[1]
+    wide = "uint8" if n_skills <= 256 else "uint16"
+    chains = {}
+    if found.acts is not None:  # who decides at each decision; K: it is over
+        chains["acts"] = packed(np.where(found.acts < 0, n_skills, found.acts), "uint16")
     return {
+        **chains,
         "action": packed(found.action, "uint8" if found.action.max() < 256 else "uint16"),
         "posterior": packed(np.rint(255 * found.posterior), "uint8"),
         "reward": packed(np.rint((found.reward - low) * scale), "uint8"),

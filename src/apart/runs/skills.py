@@ -52,8 +52,11 @@ class Acting(Protocol):
     horizon: int  # T, the steps of an episode
     hold: int  # steps for which an action is held
 
-    def act(self, skill: int, observation: Any) -> Any:
-        """One greedy action."""
+    def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
+        """One greedy action, after ``t`` steps of the skill."""
+
+    def steps(self, skill: int) -> int:
+        """How many steps it takes: T, or fewer where it is over before."""
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode, T + 1 of them."""
@@ -95,18 +98,20 @@ class Skills(Sequence[Skill]):
         """The policies, read from the newest checkpoint when first asked for."""
         return self._opened()
 
-    def act(self, skill: int, observation: Any) -> Any:
+    def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """The greedy action of ``skill``.
 
         Args:
             skill: its number, 0 .. K - 1.
             observation: in a table a state's number or its place, such as (row, column); elsewhere
                 an array as the world gives it.
+            t: steps that the skill has made, where it is a chain of several (`upside`): which of
+                them decides depends on it. Unless given, the last of the chain, its own part.
 
         Raises:
             UserError: no such skill, an observation that this world cannot have, or no checkpoint.
         """
-        return self.acting.act(skill, observation)
+        return self.acting.act(skill, observation, t)
 
     def rollout(self, skill: int, start: Any = None, seed: int | None = None) -> list[Place]:
         """The trajectory of an episode of ``skill``: T + 1 places, as in ``Skill.trajectory``.

@@ -49,15 +49,23 @@ class Skills:
             x = np.maximum((convolve(x, w) if w.ndim == 4 else x.reshape(1, -1) @ w) + b, 0)
         return (x.reshape(-1) @ a["last"] + a.get("bias", 0)).reshape(c["values"])
 
-    def act(self, skill: int, observation: Any) -> Any:
+    def who(self, skill: int, t: int | None) -> int:
+        """The skill that decides after t steps of a chain of skills; -1: the chain is over."""
+        acts = None if t is None else self.config.get("acts")
+        return acts[skill][t // self.config["hold"]] if acts else skill
+
+    def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """The greedy action of a skill; of several heads a list, the best number of each."""
-        return self.values(observation)[..., skill].argmax(-1).tolist()
+        z = self.who(skill, t)
+        return self.values(observation)[..., z if z >= 0 else skill].argmax(-1).tolist()
 
     def rollout(self, skill: int, start: int | None = None, seed: int = 0) -> list[int]:
         """The states of one episode in a table."""
         a, c, luck = self.arrays, self.config, np.random.default_rng(seed)
         path = [c["start"] if start is None else start]
         for t in range(c["horizon"]):
-            at = path[t], self.act(skill, path[t - t % c["hold"]])
+            if self.who(skill, t) < 0:
+                return [*path, *path[-1:] * (c["horizon"] - t)]
+            at = path[t], self.act(skill, path[t - t % c["hold"]], t)
             path.append(int(luck.choice(a["next_state"][at], p=a["probability"][at])))
         return path

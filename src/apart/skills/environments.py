@@ -66,8 +66,9 @@ class SkillEnv(Env[Any, np.int64]):
     """An environment whose actions are skills, each of several steps.
 
     Action z < K follows skill z for ``steps`` steps, or to its end: until an action of it changes
-    nothing that it sees, T steps at most. Then come the actions of the environment itself, if
-    wanted. The reward is the sum over these steps; ``info["steps"]`` says how many they were.
+    nothing that it sees, or a chain of skills is over; T steps at most. Then come the actions of
+    the environment itself, if wanted. The reward is the sum over these steps; ``info["steps"]``
+    says how many they were.
     """
 
     def __init__(
@@ -108,15 +109,17 @@ class SkillEnv(Env[Any, np.int64]):
         number = int(action)
         if number >= len(self.skills):
             return self._one(number - len(self.skills), 0)
-        total = 0.0
-        for made in range(self._most):
+        total, steps = 0.0, self.skills.acting.steps(number)
+        chained = steps < self.skills.acting.horizon  # it may wait on its way, and is over then
+        for made in range(max(min(self._most, steps), 1) if chained else self._most):
             if made % self._hold == 0:
                 before = self._seen
-                chosen = self.skills.act(number, before)
+                chosen = self.skills.act(number, before, made)
             observation, reward, terminated, truncated, info = self._one(chosen, made)
             total += reward
             decided = (made + 1) % self._hold == 0
-            still = self._to_end and decided and np.array_equal(before, self._seen)
+            stopped = decided and np.array_equal(before, self._seen)
+            still = self._to_end and stopped and not chained
             if terminated or truncated or still:
                 break
         return observation, total, terminated, truncated, info

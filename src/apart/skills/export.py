@@ -22,7 +22,7 @@ from apart.learner.approximators import NETWORKS
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
-from apart.skills.policies import LearntRun, learnt_of
+from apart.skills.policies import LearntRun, acts_of, learnt_of
 from apart.training.learner import evaluated
 from apart.training.state import by_name
 from apart.worlds import observations
@@ -115,7 +115,7 @@ def _scaled(world: World, image: Image) -> dict[str, Any]:
 
 def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, Any]:
     """What `apart_skills.py` needs, and what was found."""
-    config, world = known.config, known.world
+    config, world, acts = known.config, known.world, acts_of(known)
     content: dict[str, Any] = {"format": FORMAT, "library": "apart", "version": __version__}
     if isinstance(world, TableWorld):
         content |= {"table": True, "n_states": world.n_states, "start": int(world.start)}
@@ -127,6 +127,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
         "values": list(q_learning.shape(world.about.n_actions, config.skills, world.about.heads)),
         "horizon": config.horizon,
         "hold": config.hold,
+        "acts": None if acts is None else acts.tolist(),
         "network": str(approximators.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
         "image": list(_image(known)),

@@ -23,6 +23,7 @@ from apart.training import collect
 from apart.training.collect import Drawn
 from apart.training.host import Host
 from apart.training.learner import evaluated
+from apart.training.objectives.contract import chains
 from apart.training.program import evaluated_side, evaluated_start, greedy_actions
 from apart.worlds import guards
 from apart.worlds.world import HostWorld, JaxWorld
@@ -61,11 +62,12 @@ def film(run: Run, skills: Sequence[int], times: Sequence[int]) -> Film:
     raise UserError("it renders nothing")
 
 
-def _choices(known: LearntRun, n: int) -> Any:
-    """The greedy action at every decision of n episodes."""
-    about, decisions = known.world.about, known.config.decisions
-    shape = (n, decisions, about.heads) if about.heads > 1 else (n, decisions)
-    return jnp.full(shape, about.n_actions, jnp.int32)
+def _drawn(known: LearntRun, skills: Any) -> Drawn:
+    """The greedy action at every decision of an episode of each of ``skills`` [n]."""
+    about, shape = known.world.about, (len(skills), known.config.decisions)
+    choice = jnp.full((*shape, about.heads) if about.heads > 1 else shape, about.n_actions)
+    acts = chains(known.learner.objective, known.learnt.discriminator)
+    return collect.follow(Drawn(skills, choice.astype(jnp.int32)), acts, about.n_actions)
 
 
 class _Camera:
@@ -117,7 +119,7 @@ def _on_host(
                 if not set(group.tolist()) & set(skills):
                     continue
                 camera = _Camera(world, len(group), times)
-                drawn = Drawn(jnp.asarray(group), _choices(known, len(group)))
+                drawn = _drawn(known, jnp.asarray(group))
                 played = host.by_host(act, drawn, [seed] * len(group), config.hold, camera.look)
                 camera.finish()
                 start = camera.start if start is None else start
@@ -140,7 +142,7 @@ def _compiled(
     @jax.jit
     def states() -> tuple[Any, Any]:
         """The states of the chosen skills at those times, and their last places."""
-        every = Drawn(jnp.arange(config.skills), _choices(known, config.skills))
+        every = _drawn(known, jnp.arange(config.skills))
         played = collect.by_steps(
             steps._replace(position=lambda state: state),
             lambda obs: learner.values(q, obs),

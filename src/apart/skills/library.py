@@ -20,7 +20,7 @@ from apart._types import BoolArray, FloatArray, IntArray
 from apart.runs.folder import Run
 from apart.runs.skills import Acting, Place, Reach
 from apart.skills import places
-from apart.skills.policies import LearntRun, learnt_of
+from apart.skills.policies import LearntRun, acts_of, learnt_of
 from apart.training import collect
 from apart.training.collect import Drawn
 from apart.training.host import Host
@@ -42,7 +42,9 @@ def open_policies(run: Run) -> Acting:
     known = learnt_of(run)
     if isinstance(known.world, TableWorld):
         config = known.config
-        return TablePolicies(known.world, actions_of(known), config.horizon, config.hold)
+        return TablePolicies(
+            known.world, actions_of(known), config.horizon, config.hold, acts_of(known)
+        )
     return SampledPolicies(run, known, known.world)
 
 
@@ -61,14 +63,27 @@ def actions_of(known: LearntRun) -> IntArray:
 class TablePolicies:
     """The policies of a table: all that can be asked is computed, nothing sampled but rollouts."""
 
-    def __init__(self, world: TableWorld, action: IntArray, horizon: int, hold: int = 1) -> None:
+    def __init__(
+        self,
+        world: TableWorld,
+        action: IntArray,
+        horizon: int,
+        hold: int = 1,
+        acts: IntArray | None = None,
+    ) -> None:
         self.world, self.action, self.horizon, self.hold = world, action, horizon, hold
         self.n_actions = world.about.n_actions
+        self._acts = acts  # [K, T / hold] who decides, where skills are chains
 
-    def act(self, skill: int, observation: Any) -> int:
+    def act(self, skill: int, observation: Any, t: int | None = None) -> int:
         """One greedy action in a state, given by number or place."""
         state = places.state_of(self.world, observation)
-        return int(self.action[state, numbered(skill, self.action.shape[1])])
+        z = numbered(skill, self.action.shape[1])
+        return int(self.action[state, deciding(self._acts, z, t, self.hold)])
+
+    def steps(self, skill: int) -> int:
+        """Until it is over."""
+        return length(self._acts, skill, self.horizon, self.hold)
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode; by chance, that of ``seed`` (0 unless given)."""
@@ -76,12 +91,14 @@ class TablePolicies:
         state = self.world.start if start is None else places.state_of(self.world, start)
         luck, action = np.random.default_rng(seed or 0), np.int32(0)
         states = [state]
-        for t in range(self.horizon):
-            action = action if t % self.hold else self.action[states[-1], z]
+        for t in range(self.steps(z)):
+            if t % self.hold == 0:
+                action = self.action[states[-1], deciding(self._acts, z, t, self.hold)]
             onward = self.world.next_state[states[-1], action]
             chance = self.world.probability[states[-1], action]
             nth = 0 if len(onward) == 1 else int(luck.choice(len(onward), p=chance))
             states.append(int(onward[nth]))
+        states += [states[-1]] * (self.horizon - self.steps(z))
         return places.labels(self.world, np.array(states, np.int32))
 
     def reach(self, place: Place, start: Any) -> Reach:
@@ -100,19 +117,30 @@ class TablePolicies:
         """
         there = np.broadcast_to(goal[:, None], self.action.shape).astype(np.float64)
         comes = ends = there
-        for _ in range(self.horizon // self.hold):
-            comes = self._before(comes, goal)
-            ends = self._before(ends)
+        for t in reversed(range(self.horizon // self.hold)):
+            comes = self._before(comes, t, goal)
+            ends = self._before(ends, t)
         return comes, ends
 
-    def _before(self, after: FloatArray, goal: BoolArray | None = None) -> FloatArray:
-        """[S, K] what to expect of ``after`` [S, K] when a skill decides; 1 on the way in ``goal``.
+    def _before(self, after: FloatArray, t: int, goal: BoolArray | None = None) -> FloatArray:
+        """[S, K] what to expect of ``after`` [S, K] at decision ``t``; 1 on the way in ``goal``.
 
-        An action is held: on the way the skill has no other choice.
+        A chain that is over stays.
+        """
+        if self._acts is None:
+            return self._decided(after, self.action, goal)
+        who = self._acts[:, t]
+        found = self._decided(after, self.action[:, np.maximum(who, 0)], goal)
+        return np.where(who < 0, after, found)
+
+    def _decided(self, after: FloatArray, action: IntArray, goal: BoolArray | None) -> FloatArray:
+        """The same where skills take ``action`` [S, K].
+
+        It is held: on the way a skill has no other choice.
         """
         states, skills = np.arange(self.world.n_states)[:, None], np.arange(after.shape[1])
         if self.hold == 1:
-            onward, chance = self._onward
+            onward, chance = self._onward if action is self.action else self._leads(action)
             found = (chance * after[onward, skills[:, None]]).sum(2)
             return found if goal is None else np.where(goal[:, None], 1.0, found)
         held = np.broadcast_to(after[:, None], (len(after), self.n_actions, len(skills)))
@@ -122,14 +150,17 @@ class TablePolicies:
             held = (self.world.probability[..., None] * successors).sum(2)
             if goal is not None:
                 held = np.where(goal[:, None, None], 1.0, held)
-        return np.asarray(held[states, self.action, skills])
+        return np.asarray(held[states, action, skills])
 
     @cached_property
     def _onward(self) -> tuple[IntArray, FloatArray]:
-        """[S, K, N] where each skill may come in one step, and how likely."""
-        states = np.arange(self.world.n_states)[:, None]
-        world = self.world
-        return world.next_state[states, self.action], world.probability[states, self.action]
+        """Of the skills' own actions."""
+        return self._leads(self.action)
+
+    def _leads(self, action: IntArray) -> tuple[IntArray, FloatArray]:
+        """[S, K, N] where ``action`` [S, K] may come in one step, and how likely."""
+        states, world = np.arange(self.world.n_states)[:, None], self.world
+        return world.next_state[states, action], world.probability[states, action]
 
 
 class SampledPolicies:
@@ -140,7 +171,7 @@ class SampledPolicies:
         self.run, self.world, self.horizon = run, world, config.horizon
         self.hold, self._decisions = config.hold, config.decisions
         self.n_actions = world.about.n_actions
-        q = evaluated(learnt)
+        q, self._acts = evaluated(learnt), acts_of(known)
         acting = jax.jit(lambda obs, skill: greedy_actions(learner, q, obs, skill))
         self._greedy: Callable[[Any, Any], Any] = acting
         key, self._seed = evaluated_start(config.seed)
@@ -150,17 +181,25 @@ class SampledPolicies:
         else:
             self._play = self._compiled(world, lambda obs: learner.values(q, obs), key)
 
-    def act(self, skill: int, observation: Any) -> Any:
+    def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """One greedy action on an array of the world's shape: a number, of several heads a list."""
-        z = numbered(skill, len(self.run.skills))
+        z = deciding(self._acts, numbered(skill, len(self.run.skills)), t, self.hold)
         seen = places.observed(self.world, observation)
         return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
+
+    def steps(self, skill: int) -> int:
+        """Until it is over."""
+        return length(self._acts, skill, self.horizon, self.hold)
 
     def _choices(self, n: int) -> Any:
         """The greedy action at every decision of n episodes."""
         heads = self.world.about.heads
         shape = (n, self._decisions, heads) if heads > 1 else (n, self._decisions)
         return jnp.full(shape, self.n_actions, jnp.int32)
+
+    @property
+    def _chains(self) -> Any:
+        return None if self._acts is None else jnp.asarray(self._acts)
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode."""
@@ -191,7 +230,9 @@ class SampledPolicies:
 
         def episode(key: Any, skill: Any, start: Any) -> Any:
             begun = steps if start is None else steps._replace(reset=lambda _: start)
-            greedy = Drawn(skill[None], self._choices(1))
+            greedy = collect.follow(
+                Drawn(skill[None], self._choices(1)), self._chains, self.n_actions
+            )
             played = collect.by_steps(begun, values, greedy, key, hold=self.hold)
             return jax.tree.map(lambda leaf: leaf[0], played.place)
 
@@ -212,6 +253,7 @@ class SampledPolicies:
                 )
             host = Host(world)
             drawn = Drawn(jnp.asarray(skills, jnp.int32), self._choices(len(skills)))
+            drawn = collect.follow(drawn, self._chains, self.n_actions)
             try:
                 made = host.by_host(
                     lambda obs, skill, _: self._greedy(obs, skill),
@@ -224,6 +266,22 @@ class SampledPolicies:
             return np.asarray(made.place, np.int32)
 
         return play
+
+
+def deciding(acts: IntArray | None, skill: int, t: int | None, hold: int) -> int:
+    """The skill whose policy decides after ``t`` steps of ``skill``; its own unless it is a chain.
+
+    ``acts`` [K, T / hold] as in `Objective.acts`.
+    """
+    if acts is None or t is None or not 0 <= t // hold < acts.shape[1]:
+        return skill
+    who = int(acts[skill, t // hold])
+    return skill if who < 0 else who
+
+
+def length(acts: IntArray | None, skill: int, horizon: int, hold: int) -> int:
+    """How many of T = ``horizon`` steps ``skill`` makes before it is over."""
+    return horizon if acts is None else hold * int((acts[skill] >= 0).sum())
 
 
 def _state_like(world: JaxWorld, start: Any) -> Any:

@@ -24,7 +24,7 @@ from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.training.learner import Learner, evaluated
-from apart.training.objectives.contract import Kept, Objective
+from apart.training.objectives.contract import Kept, Objective, chains
 from apart.training.program import initial, learner_of, of_states
 from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
 from apart.worlds.holding import held
@@ -50,6 +50,7 @@ class Policies(NamedTuple):
     posterior: FloatArray  # [S, K] q(z | s); sums to 1 over z
     reward: FloatArray  # [S, K] the intrinsic reward, before time weight and dropout
     rival: IntArray  # [S, K] the other skill that most stands in the way there
+    acts: IntArray | None = None  # [K, T] who decides, where skills are chains
 
 
 def learnt_of(run: Run) -> LearntRun:
@@ -93,12 +94,20 @@ def policies_of(run: Run) -> Policies | None:
     if same not in _COMPILED:
         _COMPILED[same] = jax.jit(_tables(config, world, learner))
     action, posterior, reward, rival = _COMPILED[same](learnt, hyper)
+    acts = acts_of(LearntRun(config, world, learner, learnt, hyper))
     return Policies(
         np.asarray(action, np.int32),
         np.asarray(posterior, np.float64),
         np.asarray(reward, np.float64),
         np.asarray(rival, np.int32),
+        acts,
     )
+
+
+def acts_of(known: LearntRun) -> IntArray | None:
+    """[K, T] whose policy decides at each decision, -1 once it is over; None: always its own."""
+    acts = chains(known.learner.objective, known.learnt.discriminator)
+    return None if acts is None else np.asarray(acts, np.int32)
 
 
 Tables: TypeAlias = Callable[[Learnt, Hyper], tuple[Array, Array, Array, Array]]

@@ -28,6 +28,15 @@ class Drawn(NamedTuple):
 
     skill: Array  # [E]
     choice: Array  # [E, T] or, with M heads, [E, T, M]: a random action, or A for the greedy one
+    deciding: Array | None = None
+    # [E, T] the skill whose greedy action that is, where it is not ``skill`` throughout; a choice
+    # of A + 1 then means that the episode is over: it stays where it is
+
+    def part(self, first: int, n: int) -> Drawn:
+        """Of n episodes from the ``first`` on."""
+        of = slice(first, first + n)
+        deciding = None if self.deciding is None else self.deciding[of]
+        return Drawn(self.skill[of], self.choice[of], deciding)
 
 
 def draw(
@@ -56,6 +65,39 @@ def draw(
     return Drawn(draws.integer(bits[:, 0], n_skills), jnp.where(explores, random_action, n_actions))
 
 
+def follow(drawn: Drawn, acts: Array | None, n_actions: int, key_walk: Key | None = None) -> Drawn:
+    """``drawn`` where skills are chains: ``acts`` [K, T] as in `Objective.acts`, or None.
+
+    The parts that others decide are not explored. Once a skill is over it walks at random with
+    ``key_walk``; without, it stays where it is.
+    """
+    if acts is None:
+        return drawn
+    deciding = acts[drawn.skill]
+    over, own = deciding < 0, deciding == drawn.skill[:, None]
+    after = jnp.full_like(drawn.choice, n_actions + 1)
+    if key_walk is not None:
+        bits = jax.random.bits(jax.random.fold_in(key_walk, 5), drawn.choice.shape, jnp.uint32)
+        after = draws.integer(bits, n_actions).astype(drawn.choice.dtype)
+    if drawn.choice.ndim == 3:
+        over, own = over[:, :, None], own[:, :, None]
+    choice = jnp.where(over, after, jnp.where(own, drawn.choice, n_actions))
+    return Drawn(drawn.skill, choice, jnp.where(deciding < 0, drawn.skill[:, None], deciding))
+
+
+def _deciding(drawn: Drawn) -> Array:
+    """[T, E] whose greedy action is meant."""
+    if drawn.deciding is not None:
+        return drawn.deciding.T
+    return jnp.broadcast_to(drawn.skill, (drawn.choice.shape[1], *drawn.skill.shape))
+
+
+def is_over(drawn_t: Array, n_actions: int) -> Array:
+    """[n] bool: choices [n] or [n, M] that mean that an episode is over."""
+    stays = drawn_t == n_actions + 1
+    return stays if stays.ndim == 1 else stays.all(axis=1)
+
+
 def among(active: Array, key: Key, skill: Array, one_skill: bool = False) -> Array:
     """[E] skills drawn uniformly from those that are ``active`` [K] bool; at least one is.
 
@@ -74,8 +116,9 @@ def actions(values: Array, skill: Array, choice: Array) -> Array:
     Args:
         values: [n, A, K], or [n, M, A, K] of M heads, each of which takes its own best.
         skill: [n].
-        choice: an action, or A for the greedy one.
+        choice: an action, or A for the greedy one (A + 1, where nothing moves: the first).
     """
+    choice = jnp.where(choice > values.shape[-2], 0, choice)
     return jnp.where(choice == values.shape[-2], greedy(values, skill), choice)
 
 
@@ -142,7 +185,8 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
 
     A decision is held for ``hold`` steps of ``dynamics``; the episodes then have their places.
     """
-    if dynamics.next_state.shape[2] == 1 and hold == 1:
+    chained = drawn.deciding is not None
+    if dynamics.next_state.shape[2] == 1 and hold == 1 and not chained:
         rollout = partial(_chain, q, dynamics.next_state[:, :, 0])
         if dynamics.starts is None:
             rollout = partial(rollout, dynamics.start)
@@ -154,12 +198,16 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
     n_actions = q.shape[1]
     greedy = jnp.argmax(q, axis=1)  # [S, K]
 
-    def decide(state: Array, drawn_t: tuple[Array, Array]) -> tuple[Array, tuple[Array, Array]]:
-        choice, luck = drawn_t
-        action = jnp.where(choice == n_actions, greedy[state, drawn.skill], choice)
+    def decide(state: Array, drawn_t: tuple[Array, ...]) -> tuple[Array, tuple[Array, Array]]:
+        choice, skill, luck = drawn_t
+        action = jnp.where(choice == n_actions, greedy[state, skill], choice)
+        if chained:
+            action = jnp.where(is_over(choice, n_actions), 0, action)
 
         def step(now: Array, luck_t: Array) -> tuple[Array, Array]:
             after = dynamics.after(now, action, luck_t)
+            if chained:
+                after = jnp.where(is_over(choice, n_actions), now, after)
             return after, after
 
         last, passed = jax.lax.scan(step, state, luck)
@@ -168,7 +216,7 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
     n, decisions = drawn.choice.shape
     first = dynamics.begin(key, n)
     luck = _luck(key, (decisions, hold, n))
-    _, (passed, action) = jax.lax.scan(decide, first, (drawn.choice.T, luck))
+    _, (passed, action) = jax.lax.scan(decide, first, (drawn.choice.T, _deciding(drawn), luck))
     states = jnp.concatenate([first[None], passed.reshape(-1, n)]).T
     return Episodes(states[:, ::hold], action.T, drawn.skill, place=None if hold == 1 else states)
 
@@ -268,29 +316,37 @@ def by_steps(
         place, position = (f and jax.vmap(f)(state) for f in (world.place, world.position))
         return place, position
 
-    def step(carry: Any, action: Array, key_t: Key) -> tuple[Any, Any]:
+    def step(carry: Any, action: Array, stays: Array | None, key_t: Key) -> tuple[Any, Any]:
         state, alive = carry
         moved, ended = jax.vmap(world.step)(jax.random.split(key_t, n_episodes), state, action)
+        if stays is not None:
+            moved = _where(stays, state, moved)
+            ended = None if ended is None else ended & ~stays
         if ended is not None:
             moved = _where(alive, moved, state)
             ended = ended & alive
             alive = alive & ~ended
         return (moved, alive), (locate(moved), ended)
 
-    def decide(carry: Any, drawn_t: tuple[Array, Array]) -> tuple[Any, Any]:
+    def decide(carry: Any, drawn_t: tuple[Array, Array, Key]) -> tuple[Any, Any]:
         state, taken = carry
-        choice, key_t = drawn_t
-        action = actions(values(observe(state)), drawn.skill, choice)
+        choice, skill, key_t = drawn_t
+        every = values(observe(state))
+        action = actions(every, skill, choice)
+        stays = None if drawn.deciding is None else is_over(choice, every.shape[-2])
         if hold == 1:
-            after, (passed, ended) = step(carry, action, key_t)
+            after, (passed, ended) = step(carry, action, stays, key_t)
         else:
             keys = jax.random.split(key_t, hold)
-            after, (passed, ended) = jax.lax.scan(lambda c, k: step(c, action, k), carry, keys)
+            after, (passed, ended) = jax.lax.scan(
+                lambda c, k: step(c, action, stays, k), carry, keys
+            )
             ended = None if ended is None else ended.any(axis=0)
         return after, (observe(after[0]), passed, action, taken, ended)
 
     alive = jnp.ones(n_episodes, bool)
-    scanned = (drawn.choice.swapaxes(0, 1), jax.random.split(key_steps, decisions))
+    chosen = drawn.choice.swapaxes(0, 1)
+    scanned = (chosen, _deciding(drawn), jax.random.split(key_steps, decisions))
     _, (obs, passed, action, taken, ended) = jax.lax.scan(decide, (first, alive), scanned)
 
     def whole(at_first: Any, later: Any) -> Any:

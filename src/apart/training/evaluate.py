@@ -43,6 +43,7 @@ def evaluate_table(
     dynamics: Dynamics,
     episodes: Episodes,
     epsilon: Array | None,
+    acts: Array | None = None,
 ) -> Evaluation:
     """Measure one episode of every skill in a table.
 
@@ -53,6 +54,7 @@ def evaluate_table(
         dynamics: of the world, a decision at a time.
         episodes: one of every skill, in order.
         epsilon: probability of a random action (None: greedy).
+        acts: [K, T] who decides, where skills are chains; see `Objective.acts`.
     """
     n_states, n_skills = greedy.shape
     states = episodes.obs
@@ -63,7 +65,7 @@ def evaluate_table(
     log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
     chancy = dynamics.next_state.shape[2] > 1
     if chancy or epsilon is not None or dynamics.starts is not None:
-        ends = last_states(greedy, dynamics, horizon, epsilon)
+        ends = last_states(greedy, dynamics, horizon, epsilon, acts)
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
     places = states if episodes.place is None else episodes.place
@@ -131,19 +133,30 @@ def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array)
 
 
 def last_states(
-    greedy: Array, dynamics: Dynamics, horizon: int, epsilon: Array | float | None
+    greedy: Array,
+    dynamics: Dynamics,
+    horizon: int,
+    epsilon: Array | float | None,
+    acts: Array | None = None,
 ) -> Array:
-    """[S, K] p(s_T | z) of the epsilon-greedy policy, exact."""
+    """[S, K] p(s_T | z) of the epsilon-greedy policy, exact; of the chains ``acts`` [K, T]."""
     n_states, n_skills = greedy.shape
     _, n_actions, n_successors = dynamics.next_state.shape
     skills = jnp.arange(n_skills)
     kept = 1.0 if epsilon is None else 1.0 - epsilon
     share = jnp.diff(dynamics.cumulative, axis=2, prepend=0.0)
-    onward = jnp.take_along_axis(dynamics.next_state, greedy[:, :, None], 1)  # [S, K, N]
-    chance = jnp.take_along_axis(share, greedy[:, :, None], 1)
 
-    def step(_: int, p: Array) -> Array:
-        spread = jnp.zeros_like(p)
+    def moves(action: Array) -> tuple[Array, Array]:
+        """[S, K, N] where actions [S, K] lead, and how likely."""
+        onward = jnp.take_along_axis(dynamics.next_state, action[:, :, None], 1)
+        return onward, jnp.take_along_axis(share, action[:, :, None], 1)
+
+    own = moves(greedy)
+
+    def step(t: int | Array, now: Array) -> Array:
+        onward, chance = own if acts is None else moves(greedy[:, jnp.maximum(acts[:, t], 0)])
+        p = now if acts is None else jnp.where(acts[:, t] < 0, 0.0, now)
+        spread = now - p  # of those that are over
         for n in range(n_successors):
             flow = kept * chance[:, :, n] * p
             spread = spread.at[onward[:, :, n], skills].add(flow)

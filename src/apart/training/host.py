@@ -70,6 +70,8 @@ class Host:
         environments = self._ready(n)
         seen = np.empty((n, steps + 1, *spec.shape), spec.dtype)
         places = np.empty((n, steps + 1), np.int32)
+        over = (choice == n_actions + 1).reshape(n, choice.shape[1], -1).all(2)  # [E, decisions]
+        deciding = drawn.deciding
         actions = np.zeros(choice.shape, np.int32)
         taken, ended = np.zeros((2, n, steps), bool)
         watch.on("reset")
@@ -82,9 +84,13 @@ class Host:
         while t < steps and alive.any():
             now = t // hold
             if t % hold == 0:
-                actions[:, now] = choice[:, now]
+                alive = alive & ~over[:, now]
+                if not alive.any():
+                    break
+                actions[:, now] = np.where(choice[:, now] > n_actions, 0, choice[:, now])
                 if greedy[now]:
-                    actions[:, now] = act(seen[:, t], drawn.skill, choice[:, now])
+                    skill = drawn.skill if deciding is None else deciding[:, now]
+                    actions[:, now] = act(seen[:, t], skill, choice[:, now])
             watch.on("step")
             obs, _, terminated, truncated, info = environments.step(actions[:, now])
             watch.off()

@@ -31,14 +31,14 @@ from apart.training.collect import Drawn, Dynamics
 from apart.training.evaluate import Evaluation, along, evaluate_episodes, evaluate_table
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated, judged
-from apart.training.objectives.contract import Given, Objective
+from apart.training.objectives.contract import Given, Objective, chains
 from apart.training.pieces import States, pieces
 from apart.training.sampled import sampled
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.training.tabular import tabular
 from apart.worlds.holding import held
 from apart.worlds.observations import sight_of, vectors_of
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+from apart.worlds.world import HostWorld, JaxWorld, ObsSpec, TableWorld, World
 
 
 class Program(NamedTuple):
@@ -107,11 +107,13 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
     if not isinstance(world, TableWorld):
         example = partial(_example, world, c, p.by_place)
         kept = replay.plain(slots, n_episodes, example, c.decisions, paths, p.by_place)
-        return sampled(Given(p, places=world.places.bound if p.by_place else None), kept)
+        bound = world.places.bound if p.by_place else None
+        return sampled(Given(p, places=bound, seen=world.obs), kept)
     next_state = jnp.asarray(held(world, c.hold).next_state)
     ring = replay.packed(slots, n_episodes, next_state, c.decisions, paths)
     starts = world.starts or (world.start,)
-    given = Given(p, world.n_states, next_state=next_state, starts=starts)
+    seen = ObsSpec((), str(next_state.dtype))
+    given = Given(p, world.n_states, next_state=next_state, starts=starts, seen=seen)
     return tabular(given, ring) if states else sampled(given, ring)
 
 
@@ -204,6 +206,9 @@ def round_of(
     if objective is not None and objective.active is not None:
         active = objective.active(state.learnt.discriminator)
         drawn = drawn._replace(skill=collect.among(active, key_collect, drawn.skill, c.one_skill))
+    if objective is not None:
+        acts = chains(objective, state.learnt.discriminator)
+        drawn = collect.follow(drawn, acts, n_actions, key_collect)
     return Round(key_collect, key_learn, hyper, drawn)
 
 
@@ -287,6 +292,8 @@ def _evaluate(
     drawn = collect.every_skill(
         config.skills, config.decisions, about.n_actions, epsilon, key, about.heads
     )
+    acts = chains(learner.objective, state.learnt.discriminator)
+    drawn = collect.follow(drawn, acts, about.n_actions)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
         episodes = collect.by_steps(
@@ -310,7 +317,7 @@ def _evaluate(
     episodes = collect.by_table(Dynamics.of(world, starts=False), values, drawn, key, config.hold)
     rewards = _rewards(world, config, learner, state.learnt, hyper, episodes)
     greedy, decided = jnp.argmax(values, axis=1), Dynamics.of(held(world, config.hold))
-    return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon)
+    return evaluate_table(greedy, scores, rewards, decided, episodes, epsilon, acts)
 
 
 def _rewards(
@@ -426,10 +433,12 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
             *(config.skills, config.decisions, n_actions),
             *(_evaluation_epsilon(config, hyper), key, heads),
         )
+        acts = chains(learner.objective, state.learnt.discriminator)
+        drawn = collect.follow(drawn, acts, n_actions)
         q, side = evaluated(state.learnt), evaluated_side(config)
         played = []
         for first in range(0, config.skills, side):
-            some = Drawn(*(part[first : first + side] for part in drawn))
+            some = drawn.part(first, side)
             # The same start in all evaluations, for all skills: what differs is what they do.
             played.append(play(q, some, _seeds(state.key, -1, 1) * len(some.skill)))
         episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)

@@ -1,7 +1,11 @@
 // What skills do: their policies, in worlds whose states are listed.
 
-function actionOf(run, state, skill) {
-  return run.policy.action[state * run.skills + skill];
+// What `skill` does in a state after `t` steps; null once it is over, where it is a chain of skills
+// that decide in turn.
+function actionOf(run, state, skill, t) {
+  const { acts } = run.policy;
+  const decides = acts ? acts[skill * acts.shape[1] + Math.floor(t / run.hold)] : skill;
+  return decides < run.skills ? run.policy.action[state * run.skills + decides] : null;
 }
 
 // States that may follow, with their chances.
@@ -26,8 +30,8 @@ function walk(run, skill, start) {
   const states = [start];
   let action = 0;
   for (let t = 0; t < run.horizon; t += 1) {
-    if (t % run.hold === 0) action = actionOf(run, states[t], skill);
-    states.push(likeliest(run.world, states[t], action));
+    if (t % run.hold === 0) action = actionOf(run, states[t], skill, t);
+    states.push(action === null ? states[t] : likeliest(run.world, states[t], action));
   }
   return states;
 }
@@ -54,7 +58,7 @@ function propagated(run, skill, start, goal, stays) {
   for (let t = 0; t < run.horizon; t += run.hold) {
     const after = new Map();
     for (const [state, p] of now) {
-      const action = actionOf(run, state, skill);
+      const action = actionOf(run, state, skill, t);
       for (const [end, q] of afterHolding(run, state, action, stays ? goal : null)) {
         after.set(end, (after.get(end) || 0) + p * q);
       }
@@ -66,6 +70,7 @@ function propagated(run, skill, start, goal, stays) {
 
 // Where an action leads that is taken for as long as decisions are held; `trap` is not left.
 function afterHolding(run, state, action, trap) {
+  if (action === null) return [[state, 1]];
   let now = new Map([[state, 1]]);
   for (let n = 0; n < run.hold; n += 1) {
     const after = new Map();
@@ -116,7 +121,8 @@ function reachedPairs(run) {
       let state = start, action = 0;
       comes[start * n + start] = 1;
       for (let t = 0; t < run.horizon; t += 1) {
-        if (t % run.hold === 0) action = actionOf(run, state, skill);
+        if (t % run.hold === 0) action = actionOf(run, state, skill, t);
+        if (action === null) break;
         state = run.world.next[state * run.world.next.shape[1] + action];
         comes[start * n + state] = 1;
       }

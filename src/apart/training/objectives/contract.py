@@ -18,6 +18,7 @@ from apart.learner.episodes import Episodes, Sampled
 from apart.objective.contexts import Moved
 from apart.training.pieces import Known, Pieces
 from apart.training.state import Hyper
+from apart.worlds.world import ObsSpec
 
 Kept = Any  # a pytree of arrays: a part of the training state, saved with it
 
@@ -32,6 +33,7 @@ class Given(NamedTuple):
     next_state: Array | None = None  # [S, A, N] of a table
     starts: tuple[int, ...] = (0,)  # of a table: where episodes begin
     places: int | None = None  # a bound on them, where it sees their numbers, not observations
+    seen: ObsSpec = ObsSpec(())  # one observation, as it is kept
 
 
 class Met(NamedTuple):
@@ -65,6 +67,11 @@ class Objective(NamedTuple):
     # of rewards, where targets of networks are to stay within what they can add up to
     active: Callable[[Kept], Array] | None = None
     # [K] bool the skills that episodes are made of, at least one; None: all
+    learns: Callable[[Kept], Array] | None = None
+    # [K] bool the skills that updates still teach, where Q is a table; None: all
+    acts: Callable[[Kept], Array] | None = None
+    # [K, T] int32 the skill whose Q decides at each decision of an episode of each skill, -1 once
+    # it is over: training then walks at random, what is shown stays where it is; None: its own
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
     by_place: bool = False  # observations above are the numbers of their places
@@ -79,6 +86,11 @@ class Keeper(NamedTuple):
     fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
     worth: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n] how many times a reward counts in a state; None: once
+
+
+def chains(objective: Objective, kept: Kept) -> Array | None:
+    """`Objective.acts` of ``kept``, where a skill is not one policy from first to last."""
+    return None if objective.acts is None else objective.acts(kept)
 
 
 def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyper: Hyper) -> Array:

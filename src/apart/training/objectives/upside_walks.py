@@ -1,0 +1,143 @@
+"""UPSIDE (Kamienny et al. 2022) with networks: the tree of `upside_tree` where nothing is listed.
+
+After its part a skill walks at random. The states of its last walks are kept; a classifier is
+trained to name the skill from them, and its posterior of a state is the reward there, in [0, 1].
+The states of a skill that is kept are those of its last walks before that. All skills share a
+network, and every transition teaches all of them: a kept skill is held in place by its reward,
+which those states hold, not by weights that do not change.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from apart._types import Array, Key, Obs
+from apart.learner import adam
+from apart.learner.adam import Fitted
+from apart.learner.approximators import Approximator
+from apart.learner.episodes import Sampled
+from apart.objective import diffusion, trees
+from apart.objective.trees import Tree
+from apart.training.objectives.contract import Given, Met, Objective, of_one_state
+from apart.training.state import Hyper
+
+EVERY = 16  # rounds between two looks at the skills
+PARTS = 10  # of an episode: a skill's own part, and its walk, have T / this decisions
+WALKS = 10  # of a skill that are kept
+
+
+class Walked(NamedTuple):
+    """What is kept."""
+
+    tree: Tree
+    told: Fitted  # of the classifier: logits of all K skills
+    states: Array  # [K, B, ...] of the last walks of each skill
+    n_states: Array  # [K] int32 that were ever seen of a skill; its last B are there
+    key: Array  # [2] uint32
+    fits: Array  # [] int32 steps of the classifier
+
+
+def build(given: Given) -> Objective:
+    """UPSIDE in any world."""
+    p, c, seen = given.p, given.p.config, given.seen
+    form = p.network((c.skills,))
+    part = max(c.decisions // PARTS, 1)
+    deepest = max(c.decisions // part - 1, 1)  # the last walk is a part, too
+
+    def init(key: Key, hyper: Hyper) -> Walked:
+        key_told, key_draws = jax.random.split(key)
+        return Walked(
+            trees.init(c.skills),
+            adam.fit(form, form.init(key_told, hyper.init_logits)),
+            jnp.zeros((c.skills, WALKS * part, *seen.shape), seen.dtype),
+            jnp.zeros(c.skills, jnp.int32),
+            jax.random.key_data(key_draws),
+            jnp.int32(0),
+        )
+
+    def scores(kept: Walked, obs: Obs | None, hyper: Hyper) -> Array:
+        return _of_tree(kept.tree, form.read(kept.told.params, obs)[0])
+
+    def of_states(kept: Walked, obs: Obs | None, hyper: Hyper) -> Array:
+        return jax.nn.softmax(scores(kept, obs, hyper), axis=1)
+
+    def meet(kept: Walked, met: Met, hyper: Hyper) -> Walked:
+        kept = _remembered(kept, met.episodes.obs, met.episodes.skill, part)
+
+        def look() -> Walked:
+            tree = trees.looked(kept.tree, quality(form, kept), deepest)
+            new = tree.growing & ~(kept.tree.growing & (kept.tree.node == tree.node))
+            return kept._replace(tree=tree, n_states=jnp.where(new, 0, kept.n_states))
+
+        looked: Walked = jax.lax.cond(met.rounds % EVERY == 0, look, lambda: kept)
+        return looked
+
+    def fit(kept: Walked, drawn: Sampled, hyper: Hyper, rate: Array) -> Walked:
+        return _taught(form, kept, c.batch, rate)
+
+    return Objective(
+        init,
+        of_one_state(of_states, after=True),
+        scores,
+        of_states,
+        meet=meet,
+        fit=fit,
+        bounds=(0.0, 1.0),
+        active=lambda kept: trees.drawn(kept.tree),
+        acts=lambda kept: trees.chains(kept.tree, part, c.decisions),
+    )
+
+
+def _of_tree(tree: Tree, logits: Array) -> Array:
+    """``logits`` [n, K] of those in the tree; the others are impossible."""
+    return jnp.where(tree.kept | tree.growing, logits, -1e9)
+
+
+def _remembered(kept: Walked, obs: Array, skill: Array, part: int) -> Walked:
+    """``kept`` with the walks of episodes ``obs`` [E, T + 1, ...] of growing skills."""
+    most = kept.states.shape[1]
+
+    def one(now: Walked, episode: tuple[Array, Array]) -> tuple[Walked, None]:
+        at, z = episode
+        first = now.tree.depth[z] * part
+        walk = jax.lax.dynamic_slice_in_dim(at, first + 1, part)
+        place = (now.n_states[z] + jnp.arange(part)) % most
+        states = now.states.at[z, place].set(walk)
+        grown = now._replace(states=states, n_states=now.n_states.at[z].add(part))
+        found: Walked = jax.tree.map(lambda a, b: jnp.where(now.tree.growing[z], a, b), grown, now)
+        return found, None
+
+    after: Walked = jax.lax.scan(one, kept, (obs, skill))[0]
+    return after
+
+
+def quality(form: Approximator, kept: Walked) -> Array:
+    """[K] the mean posterior of each skill over the states of its own walks; 0 without any."""
+    n_skills, most = kept.states.shape[:2]
+    flat = kept.states.reshape(n_skills * most, *kept.states.shape[2:])
+    logits = _of_tree(kept.tree, form.read(kept.told.params, flat)[0])
+    told = jax.nn.softmax(logits, axis=1).reshape(n_skills, most, n_skills)
+    own = jnp.diagonal(told, axis1=0, axis2=2).T  # [K, B]
+    seen = jnp.arange(most) < kept.n_states[:, None]
+    found: Array = (own * seen).sum(axis=1) / jnp.maximum(seen.sum(axis=1), 1)
+    return found
+
+
+def _taught(form: Approximator, kept: Walked, batch: int, rate: Array) -> Walked:
+    """``kept`` after a step of the classifier; kept skills count `diffusion.OLDER` times."""
+    tree, most = kept.tree, kept.states.shape[1]
+    key = jax.random.fold_in(jax.random.wrap_key_data(kept.key), kept.fits)
+    key_skill, key_state = jax.random.split(key)
+    weight = jnp.where(tree.kept, diffusion.OLDER, tree.growing.astype(jnp.float32))
+    weight = jnp.where(kept.n_states > 0, weight, 0.0)
+    skill = jax.random.categorical(key_skill, jnp.log(weight + 1e-20), shape=(batch,))
+    lots = jax.random.uniform(key_state, (batch,))
+    nth = (lots * jnp.minimum(kept.n_states[skill], most)).astype(jnp.int32)
+    logits, pull = form.read(kept.told.params, kept.states[skill, nth])
+    wrong = jax.nn.softmax(_of_tree(tree, logits), axis=1) - jax.nn.one_hot(skill, weight.shape[0])
+    gradient = wrong * (weight.sum() > 0) / batch
+    told = adam.step(form, kept.told, pull(gradient), rate)
+    return kept._replace(told=told, fits=kept.fits + 1)
