@@ -24,9 +24,10 @@ import numpy as np
 
 import apart
 from apart import worlds
+from apart.facts import needs_task
 from apart.methods import METHODS
 from apart.objective.discriminators import DISCRIMINATORS
-from apart.settings import needs_task, resolve
+from apart.settings import resolve
 from apart.skills.library import TablePolicies
 from apart.worlds.world import JaxWorld
 

@@ -22,6 +22,7 @@ from readings import AXES, PUBLISHED, choice, gap, name_of, reading_of
 from apart._config import SPECS, Config, flag
 from apart.comparison import results as comparison
 from apart.comparison import show
+from apart.facts import choices
 from apart.methods import METHODS, OURS, READINGS
 from apart.paper import _ledger, _records, experiment
 from apart.paper._judge import spread
@@ -29,7 +30,6 @@ from apart.paper._spec import NAMES, WORLDS, Results
 from apart.paper.reward_table import ROWS
 from apart.paper.tuned_long import ALL
 from apart.report import statistics
-from apart.settings import choices
 from apart.worlds import exact, grid
 
 ROOT = Path(__file__).parent.parent
@@ -871,6 +871,37 @@ def compare() -> str:
     return f"Measured on: {machine}.\n\n{show.markdown(found)}"
 
 
+def compare_few() -> str:
+    """How ten skills of each method spread."""
+    rows = []
+    for row in comparison.read(ROOT / "results" / "compare-few.json"):
+        distinct, radius = (row.cells[name].values for name in ("distinct", "covering_radius"))
+        low, high = min(radius), max(radius)
+        spread_ = f"{low:g}" if low == high else f"{low:g} to {high:g}"
+        rows.append((fmean(radius), [f"`{row.label}`", spread_, f"{fmean(distinct):.1f}"]))
+    rows.sort(key=lambda row: row[0])
+    return markdown(["method", "covering radius", "distinct last states"], [r for _, r in rows])
+
+
+def readme_compare() -> str:
+    """Distinct last states of the methods of papers and of ours, in all worlds of a comparison."""
+    found = comparison.read(ROOT / "results" / "compare.json")
+    worlds = list(dict.fromkeys(row.world for row in found))
+    cells: dict[str, dict[str, tuple[float, int]]] = {}
+    for row in found:
+        part = row.label.startswith(("ap_", "ova_")) or row.label != row.method
+        if not part:
+            values = row.cells["distinct"].values
+            cells.setdefault(row.method, {})[row.world] = (fmean(values), len(values))
+    most = {row.world: row.cells["distinct"].most for row in found}
+    rows = []
+    for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
+        means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
+        seeds = sorted({n for _, n in by_world.values()})
+        rows.append([f"`{method}`", *means, " to ".join(dict.fromkeys(map(str, seeds)))])
+    return markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)
+
+
 def readme() -> str:
     plus = stored("plus-sixty")
     old = reproduced("learned_skills")
@@ -1122,7 +1153,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
         *(maze_steady, maze_metric),
         readme_mazes,
-        *(networks, worlds_tables, worlds_gym, worlds_speed, compare),
+        *(networks, worlds_tables, worlds_gym, worlds_speed, compare, compare_few, readme_compare),
         *(spread_maps, spread_studies, spread_scale, spread_ablation),
         *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),

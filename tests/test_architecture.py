@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from apart.settings import choices
+from apart.facts import choices
 
 SOURCE = Path(__file__).parent.parent / "src" / "apart"
 BASE = {"_config", "_types", "_errors", "_lazy", "_registry", "_version"}
@@ -18,21 +18,21 @@ MAY_IMPORT = {
     **{room: {"_errors"} for room in BASE},
     **dict.fromkeys(PARTS, BASE),
     "methods": BASE,
-    "settings": BASE | PARTS | {"methods"},
+    **dict.fromkeys(("facts", "checks", "settings"), BASE | PARTS | {"methods", "facts", "checks"}),
     "training": BASE | PARTS,
-    "runs": BASE | {"worlds", "settings"},
-    "running": BASE | PARTS | {"methods", "settings", "training", "runs"},
+    "runs": BASE | {"worlds", "checks", "facts", "settings"},
+    "running": BASE | PARTS | {"methods", "checks", "facts", "settings", "training", "runs"},
     "report": BASE | {"runs", "settings", "skills", "worlds"},
     "skills": BASE | PARTS | {"training", "runs"},
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE
-    | {"methods", "objective", "report", "runs", "running", "settings", "skills", "worlds"},
+    | {"methods", "objective", "report", "runs", "running", "checks", "skills", "worlds"},
     "comparison": BASE
     | {"learner", "objective", "methods", "worlds", "settings", "runs", "running", "report"}
-    | {"skills"},
+    | {"facts", "skills"},
     "cli": BASE
     | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"}
-    | {"comparison"},
+    | {"comparison", "facts"},
     "__main__": {"cli"},
     "__init__": BASE | {"door", "methods", "worlds", "runs"},
 }

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
+from apart.facts import choices, needs_task, spreads
 from apart.learner import approximators
 from apart.methods import METHODS
-from apart.settings import choices, completed, needs_task, resolve, spreads
+from apart.settings import completed, resolve
 from apart.training.program import lists_states
 from apart.worlds.grid import parse
 from apart.worlds.world import Places

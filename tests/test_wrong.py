@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from apart import paper as experiments
 from apart._config import SPECS, TYPES, flag
 from apart.cli import main
+from apart.facts import choices
 from apart.running import queue
 from apart.running import run as host
 from apart.runs.lock import Lock
-from apart.settings import choices
 
 CHOICES = choices()
 COMMANDS = ("train", "resume", "list", "reproduce", "bench")

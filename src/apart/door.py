@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 from apart import worlds
 from apart._config import SPECS, Options, check_value, unknown_option
 from apart._errors import NonFinite, UserError, unknown
+from apart.checks import check_names
 from apart.methods import METHODS, OURS, Method
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
@@ -25,7 +26,6 @@ from apart.running.engines import LOCAL
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
-from apart.settings import check_names
 from apart.worlds.world import TableWorld
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference.bins import Bins
 
-from apart import settings
+from apart import checks
 from apart.learner import bins
 from apart.learner.ends import EVERY, Ends
 from apart.objective.contexts import Moved
@@ -102,7 +102,7 @@ def test_a_full_memory_keeps_what_it_has(monkeypatch):
 
 
 def test_as_many_bins_as_settings_allow_can_be_numbered():
-    most = settings._MOST_PLACES
+    most = checks._MOST_PLACES
     assert most * most <= 2**31 - 1 < (most + 1) ** 2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from apart import paper, settings
+from apart import facts, paper
 from apart._errors import unknown
 from apart._registry import load_plugins
 from apart.worlds import environments, grid, gymnax, hosts, mazes, xminigrid
@@ -26,7 +26,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Print names and a line on each."""
     load_plugins()
-    tables = {f"{kind}s".replace(" ", "-"): names for kind, names in settings.choices().items()}
+    tables = {f"{kind}s".replace(" ", "-"): names for kind, names in facts.choices().items()}
     for name in tables["worlds"]:
         world = grid.load(name)
         tables["worlds"][name] += f" ({world.n_states} cells, T = {world.about.horizon})"

@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 from typing import Any
 
-from apart import settings
+from apart import facts, settings
 from apart._config import (
     EVERYDAY,
     LEARNING,
@@ -57,7 +57,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         metavar="P",
         help="probability of a random action instead of the chosen one (maps; default 0)",
     )
-    choices = settings.choices()
+    choices = facts.choices()
     groups[EVERYDAY].add_argument(
         "--reading",
         metavar="NAME",
@@ -158,7 +158,7 @@ def _begins(job: jobs.Job) -> str:
 
 def _few(config: Config, noun: str) -> str:
     """What becomes of fewer skills than places."""
-    if settings.spreads(config):
+    if facts.spreads(config):
         return f"they will spread; --skills auto has one for each {noun}"
     return (
         "they will stay near the start; --method apart_spread spreads them, --skills auto has one "

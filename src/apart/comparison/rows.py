@@ -11,12 +11,13 @@ from typing import NamedTuple
 from apart._config import Config
 from apart._errors import UserError, unknown
 from apart._registry import load_plugins
+from apart.facts import over_known
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
 from apart.running import study
 from apart.running.board import Say
 from apart.running.study import Task
-from apart.settings import over_known, resolve
+from apart.settings import resolve
 from apart.worlds import load
 
 AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"

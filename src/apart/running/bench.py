@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apart._version import __version__
+from apart.facts import needs_task
 from apart.methods import METHODS
 from apart.running import machine, threads, turns
 from apart.runs.files import write_json
-from apart.settings import needs_task, resolve
+from apart.settings import resolve
 from apart.worlds.grid import parse
 from apart.worlds.world import HostWorld, World
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart import settings
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
+from apart.checks import memory_bytes
 from apart.running import machine
 from apart.running.board import Board, Say
 from apart.running.engines import Engine
@@ -44,7 +44,7 @@ class Task(NamedTuple):
         arrays leave the caches, and networks multiply them more often.
         """
         c = self.config
-        megabytes = settings.memory_bytes(c, self.world) / 1e6
+        megabytes = memory_bytes(c, self.world) / 1e6
         per_update: float = 1e-4 * megabytes**1.35
         return 4.0 + c.iterations * c.updates_per_episode * per_update
 

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from apart._config import Config
+from apart.facts import needs_task
 from apart.methods import METHODS
-from apart.settings import needs_task, resolve
+from apart.settings import resolve
 from apart.worlds import grid
 from apart.worlds.world import World
 

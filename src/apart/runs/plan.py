@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from apart import worlds
 from apart._config import SPECS, Config, check_value, unknown_option
 from apart._errors import UserError
+from apart.checks import check
 from apart.runs import folder as run_folder
 from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
 from apart.runs.files import digest, read_sealed, write_sealed
-from apart.settings import check, completed
+from apart.settings import completed
 from apart.worlds.world import World
 
 MAX_SEEDS = 1_000_000

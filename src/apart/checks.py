@@ -1,0 +1,236 @@
+"""Whether a complete configuration can be trained in a world; why not, in one line. No JAX."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from apart._config import SPECS, Config, flag
+from apart._errors import UserError, unknown
+from apart._registry import load_plugins
+from apart.facts import NAMED, Facts
+from apart.learner import approximators, q_learning
+from apart.learner.approximators import NETWORKS
+from apart.learner.q_learning import Q_RULES
+from apart.methods import METHODS
+from apart.objective.discriminators import DISCRIMINATORS
+from apart.worlds import observations
+from apart.worlds.observations import OBSERVATIONS
+from apart.worlds.world import TableWorld, World
+
+
+def check_names(options: Mapping[str, Any]) -> None:
+    """`UserError` where one of the ``options`` names what is not there."""
+    for name, value in options.items():
+        kind = SPECS[name].kind
+        if kind and value not in NAMED[kind]:
+            raise unknown(kind, value, NAMED[kind])
+
+
+def check(config: Config, world: World) -> None:
+    """`UserError` where a complete configuration names what is not there or contradicts itself."""
+    checked_names(config)
+    facts = Facts.of(config, world)
+    reads = facts.reward.reads
+    if facts.discriminates and facts.discriminator.gives != reads:
+        fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
+        raise UserError(
+            f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
+            f"not {config.discriminator}"
+        )
+    if facts.rule.sweeps and config.dropout:
+        by_method = METHODS[config.method].options.get("q_rule") == config.q_rule
+        who = f" (set by --method {config.method})" if by_method else ""
+        raise UserError(
+            f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
+            "--no-dropout, or --q-rule shared_adam"
+        )
+    if config.horizon % config.hold:
+        below = config.horizon - config.horizon % config.hold
+        either = f"--horizon {below or below + config.hold}"
+        either += f" or {below + config.hold}" if below else ""
+        raise UserError(
+            f"--hold {config.hold} does not divide the {config.horizon} steps of an episode; try "
+            f"{either}"
+        )
+    _check_networks(config, world, facts)
+    if facts.by_place:
+        _check_places(config, world)
+    if isinstance(world, TableWorld) and facts.objective.task and world.task is None:
+        raise UserError(
+            f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
+            "to 9, where a step of the map earns points"
+        )
+    if isinstance(world, TableWorld) and facts.over_known and not facts.rule.sweeps:
+        fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
+        raise UserError(
+            f"{_rewarding(config, facts)} looks at all known transitions, which "
+            f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
+        )
+    if facts.discriminates and facts.discriminator.embeds:
+        _check_embedded(config, world, facts.discriminator.embeds)
+    if facts.objective.by_episode and facts.rule.sweeps:
+        raise UserError(
+            f"--objective {config.objective} rewards whole episodes, which --q-rule "
+            f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
+        )
+    if config.buffer < config.transitions:
+        raise UserError(
+            f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
+            "between two updates"
+        )
+    if config.iterations >= 2**31:
+        raise UserError(
+            f"--steps {config.steps}: more than {2**31 - 1:,} rounds of {config.collection} steps"
+        )
+    needed, present = memory_bytes(config, world), _physical_memory()
+    if needed > present:
+        sight = observations.sight_of(world, config.observation)
+        seen = f" seen as {sight.image[0]} x {sight.image[1]} pixels" if sight.image[0] > 1 else ""
+        cells = (
+            f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
+        )
+        raise UserError(
+            f"{flag('skills')} {config.skills} in {cells}{seen} needs "
+            f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
+        )
+
+
+_MOST_PLACES: Final = 46_340  # a step from one to another is a number of 31 bits
+
+
+def _check_places(config: Config, world: World) -> None:
+    """`UserError` where ``world`` counts no places that ends can be planned on."""
+    what, noun, n = f"--discriminator {config.discriminator}", world.places.noun, world.places.bound
+    if isinstance(world, TableWorld):
+        special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
+        fits = [n for n, d in DISCRIMINATORS.items() if d.over_known and n not in special]
+        raise UserError(
+            f"{what}: {world.name} is a table, whose states are its places; use --discriminator "
+            f"{' or '.join(fits)}"
+        )
+    if not world.places.counted:
+        raise UserError(f"{what} plans on the places of a world, and {world.name} has none")
+    if n is None:
+        raise UserError(
+            f"{what} plans on the places of a world, and nobody knows how many {world.name} has"
+        )
+    if n > _MOST_PLACES:
+        raise UserError(
+            f"{what} plans on at most {_MOST_PLACES:,} places, and {world.name} has {n:,} {noun}s"
+        )
+
+
+def _check_embedded(config: Config, world: World, most: int) -> None:
+    """`UserError` where no distance can be learned between observations, or need not be."""
+    why = ""
+    if isinstance(world, TableWorld):
+        why = f"{world.name} is a table, where they are known"
+    elif math.prod(world.obs.shape) > most:
+        numbers = math.prod(world.obs.shape)
+        why = f"observations of {world.name} have {numbers} numbers, more than {most}"
+    if why:
+        raise UserError(
+            f"--discriminator {config.discriminator} learns distances: {why}; use "
+            "--discriminator ends"
+        )
+
+
+def _rewarding(config: Config, facts: Facts) -> str:
+    """The option that names what gives the rewards."""
+    if facts.discriminates:
+        return f"--discriminator {config.discriminator}"
+    return f"--objective {config.objective}"
+
+
+def checked_names(config: Config) -> None:
+    """`UserError` where ``config`` names what is not there, plugins included."""
+    for name, spec in SPECS.items():
+        if spec.kind and getattr(config, name) not in NAMED[spec.kind]:
+            load_plugins()
+        if spec.kind and getattr(config, name) not in NAMED[spec.kind]:
+            raise unknown(spec.kind, getattr(config, name), NAMED[spec.kind])
+    name = observations.parse(config.observation)[0]
+    if config.observation != Config.observation and name not in OBSERVATIONS:
+        raise unknown("observation", name, OBSERVATIONS)
+    if config.network != Config.network:
+        approximators.parse(config.network)
+
+
+_MOST_PIXELS: Final = 64 * 64  # convolutions are dense matrices of pixels
+
+
+def _check_networks(config: Config, world: World, facts: Facts) -> None:
+    is_table = isinstance(world, TableWorld)
+    if not facts.observation.fits(world):
+        fits = [name for name, o in OBSERVATIONS.items() if o.fits(world)]
+        raise UserError(
+            f"--observation {config.observation}: {world.name} is seen as {' or '.join(fits)}"
+        )
+    if not is_table and (facts.listed or facts.rule.sweeps):
+        what = _rewarding(config, facts) if facts.listed else f"--q-rule {config.q_rule}"
+        raise UserError(
+            f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
+            "try --method apart_spread"
+        )
+    for what, network in facts.networks.items():
+        if network.of_states and facts.observation.images:
+            raise UserError(
+                f"--network: a table (of {what}) holds a number for each state, it cannot read "
+                f"--observation {config.observation}; try linear, mlp or cnn"
+            )
+        image = observations.sight_of(world, config.observation).image
+        if network.of_images and image[0] * image[1] == 1:
+            raise UserError(
+                f"--network {config.network}: convolutions read images, not --observation "
+                f"{config.observation}"
+            )
+        if network.of_images and not is_table and image[0] * image[1] > _MOST_PIXELS:
+            raise UserError(
+                f"--network {config.network}: images of {image[0]} x {image[1]} pixels are too "
+                f"large for it (at most {_MOST_PIXELS:,} pixels); make them smaller (gym:ID:wrap="
+                "module:Wrapper), see less (Atari: obs_type=ram), or use --network mlp"
+            )
+    if "logits" in facts.networks and facts.networks["logits"].only_q:
+        raise UserError(
+            f"--network {config.network}: {facts.logits.kind} is a form of Q; name that of the "
+            f"logits too, as in {facts.q}/table"
+        )
+    if not facts.q.is_table and not facts.rule.adam:
+        raise UserError(
+            f"--q-rule {config.q_rule} moves cells of a table; --network {config.network} "
+            f"needs --q-rule {facts.rule.with_adam}"
+        )
+
+
+def memory_bytes(config: Config, world: World) -> int:
+    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
+    facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
+    logits: tuple[int, ...] = (config.skills,)
+    if facts.discriminates:
+        logits = facts.discriminator.shape(config.skills)
+    q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
+    n_rows = 2 * config.batch
+    if sight.n_states is not None:
+        n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
+    floats = 4 * config.buffer + 16 * config.batch
+    for form, shape, copies in ((facts.logits, logits, 4), (facts.q, q, 8)):
+        size = NETWORKS[form.kind].size(form, sight, shape)
+        floats += copies * size.parameters + n_rows * size.floats_per_row
+    ring = 0
+    if not isinstance(world, TableWorld):
+        kept = config.buffer + config.skills * (config.horizon + 1)  # replay, evaluation
+        ring = kept * math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
+    return 4 * floats + ring
+
+
+def _physical_memory() -> int:
+    try:
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    except (ValueError, OSError, AttributeError):
+        return sys.maxsize
