@@ -211,6 +211,24 @@ def test_words_carry_intervals_marks_and_bounds():
     assert all("exact" in line for line in [*show.legend([one])][-1:])
 
 
+def test_a_line_of_the_figure_is_one_method_in_every_world():
+    def row(world, label, value):
+        cells = {"distinct": Cell([value], True, 9)}
+        return Result(world, label, label.split()[0], 100, 4, 5, [0], cells)
+
+    made = [row("one", "apart", 1), row("one", "vic", 2), row("one", "diayn", 3)]
+    made += [row("two", "diayn", 7), row("two", "vic", 6), row("two", "vic + sharing", 5)]
+    first, second = show.figure(made).axes[:2]
+    labels = [tick.get_text() for tick in first.get_yticklabels()]
+    assert labels == ["apart", "vic", "vic + sharing", "diayn"]
+    bars = {round(bar.get_y() + 0.35): bar.get_width() for bar in second.patches}
+    assert {labels[at]: width for at, width in bars.items()} == {
+        "diayn": 7,
+        "vic": 6,
+        "vic + sharing": 5,
+    }
+
+
 def test_the_bounds_are_those_of_even_dealing(made):
     """100 skills in the paper's worlds: 81.2, 100 and 67.8 (and 6 in a corridor of 60)."""
 

@@ -107,26 +107,40 @@ def figure(results: Sequence[Result]) -> Figure:
     """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line."""
     found = groups(results)
     names = [name for name in _DRAWN if name in columns(results)]
-    tall = max(len(some) for some in found.values())
-    size = (3.1 * len(found) + 1.6, len(names) * (0.24 * tall + 1.0))
+    labels = _labels(results)
+    styles = _styles(result.method for result in results)
+    size = (3.1 * len(found) + 1.6, len(names) * (0.24 * len(labels) + 1.0))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
         for column, ((world, steps), some) in enumerate(found.items()):
             axis = axes[row * len(found) + column]
-            _panel(axis, name, some, labelled=column == 0)
+            _panel(axis, name, some, labels, styles)
+            axis.set_yticks(range(len(labels)), labels if column == 0 else [], fontsize=7.5)
             draw.title(axis, f"{world}, {steps / 1e6:g}M steps" if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
     return made
 
 
-def _panel(axis: Axes, name: str, some: Sequence[Result], labelled: bool) -> None:
-    styles = _styles([result.method for result in some])
+def _labels(results: Sequence[Result]) -> list[str]:
+    """The rows of all panels, those of one method together: a line is one method in every world."""
+    of = dict.fromkeys((result.method, result.label) for result in results)
+    methods = list(dict.fromkeys(result.method for result in results))
+    return [label for _, label in sorted(of, key=lambda pair: methods.index(pair[0]))]
+
+
+def _panel(
+    axis: Axes,
+    name: str,
+    some: Sequence[Result],
+    labels: Sequence[str],
+    styles: Mapping[str, str],
+) -> None:
     most = 0.0
-    for at, result in enumerate(some):
+    for result in some:
         cell = result.cells.get(name)
         if cell is None:
             continue
-        colour = styles[result.method]
+        at, colour = labels.index(result.label), styles[result.method]
         interval = statistics.mean(cell.values)
         alone = result.label == f"{result.method} {AS_IS}".rstrip()
         axis.barh(at, interval.estimate, color=colour, alpha=0.45 if alone else 0.2, height=0.7)
@@ -136,8 +150,7 @@ def _panel(axis: Axes, name: str, some: Sequence[Result], labelled: bool) -> Non
     limit = max((c.most for r in some if (c := r.cells.get(name)) and c.most), default=math.nan)
     if not math.isnan(limit):
         axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
-    axis.set_yticks(range(len(some)), [r.label for r in some] if labelled else [], fontsize=7.5)
-    axis.set_ylim(len(some) - 0.5, -0.5)
+    axis.set_ylim(len(labels) - 0.5, -0.5)
     axis.set_xlim(0, 1.08 * most)
 
 
