@@ -574,3 +574,19 @@ def prose(page):
 def test_a_number_in_a_sentence_is_the_stored_one(page, phrase):
     said = phrase.format(*HELD[page][phrase]())
     assert re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", prose(page)), said
+
+
+def test_what_the_page_says_of_sharing_is_what_was_stored():
+    page = (ROOT / "docs" / "guide" / "compare.md").read_text(encoding="utf-8")
+    assert "more than doubles the distinct last states\nof `disdain`, adds a quarter to" in page
+    rows = [row for row in stored("compare")["rows"] if row["world"] == "four_rooms"]
+    found = {row["label"]: row["cells"]["distinct"]["values"] for row in rows}
+    times = {
+        label.split()[0]: fmean(values) / fmean(found[label.split()[0]])
+        for label, values in found.items()
+        if label.endswith("+ sharing") and len(values) == 4
+    }
+    assert times.pop("disdain") > 2
+    assert 1.2 < times.pop("tuned_vic") < 1.3
+    assert set(times) == {"vic", "dgpo", "dads", "diayn"}
+    assert max(times.values()) < 1.1
