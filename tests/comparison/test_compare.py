@@ -23,7 +23,7 @@ from apart.methods import METHODS
 from apart.running.queue import Failure
 from apart.runs import folder as run_folder
 
-SMALL = {"steps": [160], "seeds": 2, "skills": 6, "sharing": True, "say": lambda text: None}
+SMALL = {"steps": [160], "seeds": [0, 1], "skills": 6, "sharing": True, "say": lambda text: None}
 WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
 METHODS_HERE = ["vic", "random_walk"]
 
@@ -179,6 +179,54 @@ def test_what_is_there_is_shown_where_the_whole_is_stopped(made, tmp_path):
     assert seeds == {"vic": [0], "vic + sharing": [0, 1], "random_walk": [0, 1]}
 
 
+def test_what_another_comparison_has_is_shown_and_not_trained(made, tmp_path):
+    """Seeds 0 and 1 from a file, as if from another machine; of seed 2 the file knows nothing."""
+    _, found = made
+    asked = {**SMALL, "seeds": [0, 1, 2]}
+    todo = []
+
+    def stops(runs, watch, until):
+        todo.extend(path.name for path in runs)
+        raise RunInterrupted("stopped", 2)
+
+    with pytest.raises(RunInterrupted):
+        compare(["corridor"], tmp_path, methods=["vic"], engine=stops, known=found, **asked)
+    assert todo == ["seed-2", "seed-2"]  # with and without sharing
+    stored = results.read(tmp_path / "compare.json")
+    assert [(row.label, list(row.seeds)) for row in stored] == [
+        ("vic", [0, 1]),
+        ("vic + sharing", [0, 1]),
+        ("random_walk", [0, 1]),  # not asked for, but there
+    ]
+
+
+def test_equal_rows_are_joined_seed_by_seed():
+    both = results.joined(
+        [
+            row(values=(1.0, 3.0)),
+            row(values=(7.0, 4.0, 5.0), exact=False, seconds=Cell([1, 1, 1], False, None))._replace(
+                seeds=[3, 0, 2], identity="same"
+            ),
+            row("vic + sharing"),
+        ]
+    )
+    assert [(one.label, one.seeds, one.identity) for one in both] == [
+        ("vic", [0, 1, 2, 3], "same"),
+        ("vic + sharing", [0, 1], ""),
+    ]
+    (cell,) = both[0].cells.values()  # only one of them has seconds
+    assert cell == Cell([1.0, 3.0, 5.0, 7.0], False, 9.0)
+
+
+def test_rows_of_other_options_do_not_fit_together(made, tmp_path):
+    other = [result._replace(identity="another") for result in made[1]]
+    with pytest.raises(UserError, match="vic in corridor was measured with other options"):
+        compare(["corridor"], tmp_path, methods=["vic"], engine=refuses, known=other, **SMALL)
+    with pytest.raises(UserError, match="leave that file out of --with"):
+        results.joined([*made[1], *other])
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_measure_is_one_record(made, monkeypatch):
     monkeypatch.setitem(
         METRICS._records,
@@ -249,6 +297,8 @@ def test_the_bounds_are_those_of_even_dealing(made):
         (["corridor", "--steps", "1M,x"], "--steps: 'x' is not a whole number"),
         (["corridor", "--seeds", "0"], "--seeds: 0 is outside"),
         (["corridor", "--skills", "1"], "--skills: 1 is outside"),
+        (["corridor", "--seed", "-1"], "--seed"),
+        (["corridor", "--with", "no.json"], "no.json"),
         (["corridor", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
     ],
 )

@@ -23,6 +23,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     parser.add_argument(
         "--steps", metavar="N,N", default="1M", help="environment steps (default 1M)"
     )
+    parser.add_argument("--seed", metavar="N", default="0", help="the first seed (default 0)")
     parser.add_argument("--seeds", metavar="N", default="4", help="seeds of each row (default 4)")
     parser.add_argument(
         "--skills", metavar="N", default=str(Config.skills), help=f"K (default {Config.skills})"
@@ -33,6 +34,11 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         default=True,
         help="a second row of each method: a transition teaches all skills, or its own alone",
     )
+    parser.add_argument(
+        "--with",
+        metavar="FILE,FILE",
+        help="compare.json of other comparisons: in the table too; what they have is not trained",
+    )
     parser.add_argument("--out", metavar="DIR", help="folder (default runs/compare)")
     words.add_engine(parser)
     parser.set_defaults(command=run)
@@ -40,10 +46,14 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing, measure, show."""
+    from apart.comparison import results
     from apart.comparison.compare import compare
 
     if not parsed.worlds:
         raise UserError("name a world, or several (see 'apart list worlds')")
+    files = getattr(parsed, "with")  # a word of Python
+    first = check_value("seed", number("--seed", parsed.seed, whole=True))
+    seeds = words.count("--seeds", parsed.seeds, MAX_SEEDS)
     compare(
         parsed.worlds,
         words.out(parsed) or Path("runs") / "compare",
@@ -52,11 +62,12 @@ def run(parsed: argparse.Namespace) -> int:
             check_value("steps", number("--steps", text, whole=True))
             for text in _names("--steps", parsed.steps)
         ],
-        seeds=words.count("--seeds", parsed.seeds, MAX_SEEDS),
+        seeds=range(first, first + seeds),
         skills=check_value("skills", number("--skills", parsed.skills, whole=True)),
         sharing=parsed.sharing,
         engine=engine(parsed.engine),
         say=lambda text: print(text, flush=True),
+        known=[r for f in _names("--with", files) for r in results.read(Path(f))] if files else (),
     )
     return 0
 

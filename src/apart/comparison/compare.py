@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from apart._errors import RunInterrupted
 from apart.comparison import results, show
+from apart.comparison.results import What
 from apart.comparison.rows import Row, rows
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
 from apart.running.queue import raise_failures
+from apart.running.study import Task
 from apart.runs import files
 
 
@@ -21,11 +24,12 @@ def compare(
     *,
     methods: Sequence[str] | None,
     steps: Sequence[int],
-    seeds: int,
+    seeds: Sequence[int],
     skills: int,
     sharing: bool,
     engine: Engine,
     say: Say,
+    known: Sequence[results.Result] = (),
 ) -> list[results.Result]:
     """Every method on every world; runs that are in ``folder`` already are not made again.
 
@@ -37,11 +41,13 @@ def compare(
         folder: where runs and results are.
         methods: names; None: all that bring no network of their own.
         steps: environment steps; each makes rows of its own.
-        seeds: of every row, from 0 on.
+        seeds: of every row.
         skills: K.
         sharing: also with the other answer to whether a transition teaches all skills.
         engine: where runs are trained.
         say: gets every line.
+        known: results of other comparisons: they stand in the table too, and what they have is not
+            trained.
 
     Raises:
         UserError: wrong input (nothing was trained), or what failed (all else is written).
@@ -58,6 +64,9 @@ def compare(
         folder=folder,
         say=say,
     )
+    known = results.joined(known)
+    there = {result.what: result for result in known}
+    table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
     todo = [task for task in tasks.values() if not task.done]
     say(study.words("compare", tasks.values()))
@@ -71,16 +80,42 @@ def compare(
         try:
             failures = study.train(todo, groups, engine, say)
         except RunInterrupted:
-            _show(table, folder, say)
+            _show(table, known, folder, say)
             raise
-    found = _show(table, folder, say)
+    found = _show(table, known, folder, say)
     raise_failures(failures, len(tasks))
     return found
 
 
-def _show(table: Sequence[Row], folder: Path, say: Say) -> list[results.Result]:
-    """What was measured of the runs that are there, written and said."""
-    found = results.measured(table)
+def _missing(row: Row, known: Mapping[What, results.Result]) -> list[Task]:
+    """The tasks of ``row`` whose seeds are not ``known``."""
+    found = known.get((row.world, row.label, row.steps, row.tasks[0].config.skills))
+    if found is None:
+        return row.tasks
+    results.check_same(found, row.identity)
+    return [task for task in row.tasks if task.config.seed not in found.seeds]
+
+
+def _in_order(found: Iterable[results.Result], table: Sequence[Row]) -> list[results.Result]:
+    """By world, steps and method as in ``table``; what it does not have comes after."""
+    found = list(found)
+
+    def places(asked: Iterable[Any], there: Iterable[Any]) -> dict[Any, int]:
+        return {name: at for at, name in enumerate(dict.fromkeys([*asked, *there]))}
+
+    worlds = places((row.world for row in table), (result.world for result in found))
+    steps = places((row.steps for row in table), (result.steps for result in found))
+    methods = places((row.method for row in table), (result.method for result in found))
+    return sorted(
+        found, key=lambda r: (worlds[r.world], steps[r.steps], methods[r.method], r.label)
+    )
+
+
+def _show(
+    table: Sequence[Row], known: Sequence[results.Result], folder: Path, say: Say
+) -> list[results.Result]:
+    """What was measured of the runs that are there, and what is ``known``, written and said."""
+    found = _in_order(results.joined([*results.measured(table), *known]), table)
     if found:
         results.write(folder / "compare.json", found, machine.words())
         files.write_bytes(folder / "compare.md", (show.page(found) + "\n").encode())

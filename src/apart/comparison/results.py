@@ -15,6 +15,8 @@ from apart.report import statistics
 from apart.runs import files
 from apart.runs import folder as run_folder
 
+What = tuple[str, str, int, int]  # world, label, steps and K: what a row of the table is
+
 
 class Cell(NamedTuple):
     """One measure of one row."""
@@ -35,6 +37,12 @@ class Result(NamedTuple):
     horizon: int
     seeds: Sequence[int]  # those that ended well
     cells: Mapping[str, Cell]  # by metric
+    identity: str = ""  # of options and world; older files do not say
+
+    @property
+    def what(self) -> What:
+        """Equal for rows that are one."""
+        return self.world, self.label, self.steps, self.skills
 
 
 def measured(rows: Iterable[Row]) -> list[Result]:
@@ -55,11 +63,53 @@ def measured(rows: Iterable[Row]) -> list[Result]:
         seeds = [int(run.summary["seed"]) for run in runs]
         found.append(
             Result(
-                *(row.world, row.label, row.method, row.steps),
-                *(config.skills, config.horizon, seeds, cells),
+                *(row.world, row.label, row.method, row.steps, config.skills, config.horizon),
+                seeds=seeds,
+                cells=cells,
+                identity=row.identity,
             )
         )
     return found
+
+
+def joined(results: Iterable[Result]) -> list[Result]:
+    """Equal rows as one, with the seeds of all; of a seed that several have, the first.
+
+    A measure that one of them lacks is left out. `UserError` where they do not fit together.
+    """
+    found: dict[What, Result] = {}
+    for result in results:
+        known = found.get(result.what)
+        found[result.what] = result if known is None else _both(known, result)
+    return list(found.values())
+
+
+def check_same(result: Result, identity: str) -> None:
+    """`UserError` where ``result`` is of other options, or of another world of the same name."""
+    if result.identity and identity and result.identity != identity:
+        raise UserError(
+            f"{result.label} in {result.world} was measured with other options, or in another "
+            "world of that name; leave that file out of --with"
+        )
+
+
+def _both(one: Result, other: Result) -> Result:
+    check_same(one, other.identity)
+    new = [at for at, seed in enumerate(other.seeds) if seed not in one.seeds]
+    seeds = [*one.seeds, *(other.seeds[at] for at in new)]
+    order = sorted(range(len(seeds)), key=seeds.__getitem__)
+    cells = {}
+    for name, cell in one.cells.items():
+        more = other.cells.get(name)
+        if more is not None:
+            values = [*cell.values, *(more.values[at] for at in new)]
+            exact = cell.exact and more.exact
+            cells[name] = Cell([values[at] for at in order], exact, cell.most)
+    return one._replace(
+        seeds=[seeds[at] for at in order],
+        cells=cells,
+        identity=one.identity or other.identity,
+    )
 
 
 def write(path: Path, results: Sequence[Result], machine: str) -> None:

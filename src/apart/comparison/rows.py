@@ -38,6 +38,11 @@ class Row(NamedTuple):
         """``vic + sharing``."""
         return f"{self.method} {self.change}".rstrip()
 
+    @property
+    def identity(self) -> str:
+        """What all its runs share: their options and their world."""
+        return study.same(self.tasks[0].config, self.tasks[0].world)
+
 
 def usual() -> list[str]:
     """Every method that is registered and brings no network of its own."""
@@ -61,7 +66,7 @@ def rows(
     methods: Sequence[str] | None,
     *,
     steps: Sequence[int],
-    seeds: int,
+    seeds: Sequence[int],
     skills: int,
     sharing: bool,
     folder: Path,
@@ -90,7 +95,7 @@ def _of_method(
     method: str,
     steps: Sequence[int],
     skills: int,
-    seeds: int,
+    seeds: Sequence[int],
     sharing: bool,
     folder: Path,
     say: Say,
@@ -110,7 +115,7 @@ def _of_method(
                 refused[f"no row for {method} {change}".rstrip() + f": {error}"] = None
                 break
             row = Row(world, method, change, length, [])
-            for seed in range(seeds):
+            for seed in seeds:
                 one = dataclasses.replace(config, seed=seed)
                 row.tasks.append(study.task(folder, row.label, one, loaded))
             yield row

@@ -51,9 +51,13 @@ class Task(NamedTuple):
 
 def task(folder: Path, label: str, config: Config, world: World) -> Task:
     """Where a run of the study in ``folder`` is: named after all that decides its bits."""
-    same = plan.identity(dataclasses.replace(config, seed=0), world)[:10]
-    name = f"{Path(world.name).stem}-{config.method}-{config.steps}-{same}"
+    name = f"{Path(world.name).stem}-{config.method}-{config.steps}-{same(config, world)}"
     return Task(folder / RUNS / name / f"seed-{config.seed}", label, config, world)
+
+
+def same(config: Config, world: World) -> str:
+    """Ten digits that runs share if nothing but their seeds and steps tells them apart."""
+    return plan.identity(dataclasses.replace(config, seed=0), world)[:10]
 
 
 def check_folder(folder: Path, what: str) -> None:
