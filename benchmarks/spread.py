@@ -34,11 +34,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from apart.learner import ends
-from apart.objective import rewards
 from apart.paper._spec import WORLDS
 from apart.report import draw
 from apart.running.run import peak_rss_mb
 from apart.settings import resolve
+from apart.training import collect
 from apart.training import program as programs
 from apart.training.state import hyper_of
 from apart.worlds import grid
@@ -269,13 +269,18 @@ def territory(kept: ends.Ends, states: Any) -> Any:
     return (ends_read(kept, states) > 0).astype(jnp.float32)
 
 
+def as_greedy(dynamics: Any, q: Any, visits: Any, drawn: Any, key: Any) -> Any:
+    """Episodes that follow their skills, whatever was never tried."""
+    return collect.by_table(dynamics, q, drawn, key)
+
+
 ends_read = ends.read
 # Without each part: what is set in the module meanwhile.
 OFF: dict[str, tuple[Any, dict[str, Any]]] = {
     "no other beginnings": (ends, {"_TRIALS": 0}),
     "no middles": (ends, {"_TRIALS": 0, "_MIDDLES": 0}),
     "no moves to the farthest state": (ends, {"_TRIALS": 0, "_MOVES": 1}),
-    "the unknown is worth no more": (rewards, {"UNKNOWN": 0.0}),
+    "nobody goes where something is untried": (collect, {"trying": as_greedy}),
     "repulsion alone": (ends, {"read": territory}),
     "a width of 1": (ends, {"read": width_of(1)}),
     "a width of 4": (ends, {"read": width_of(4)}),

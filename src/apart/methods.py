@@ -254,7 +254,7 @@ METHODS: Final = Registry(
                 "learning_rate": 1.0,
                 "discount": 0.99,
                 "epsilon": 0.2,
-                "init_q": 0.1,
+                "init_q": 0.0,
             },
             steps_per_update=20,
             settled=True,

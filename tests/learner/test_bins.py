@@ -120,7 +120,7 @@ def test_in_a_maze_walls_keep_bins_apart_and_rewards_follow():
     learnt, slow = state.learnt, Bins(6, 2, 40)
     for n in range(2 * EVERY):
         made = rounds_of(state._replace(iteration=jnp.int32(n)))
-        episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
+        episodes = episodes_of(state.learnt, made.drawn, made.collect)
         learnt = learn(learnt, episodes, hyper, made.learn, jnp.int32(n + 1))
         slow.round(n + 1, np.asarray(episodes.place).tolist())
     kept = learnt.discriminator

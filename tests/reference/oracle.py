@@ -61,7 +61,7 @@ def reward(name, logits, skill, beta):
         share = (logits[skill] + beta / len(logits)) / (sum(logits) + beta)
         return math.log(share * len(logits))
     if name == "own_end":
-        return logits[skill] - 4.0
+        return logits[skill]
     if name == "min_log_odds":
         q = softmax(beta * logits)
         return min(math.log(q[skill] / (q[skill] + other)) for other in np.delete(q, skill))

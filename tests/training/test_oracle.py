@@ -518,7 +518,7 @@ def check_updates(case, world, network, states, n, by=Oracle):
     def looked(state, ring, hyper):
         """What a round of the package must see: its episode, and the transitions it samples."""
         made = round_of(config, 5, state, hyper)
-        episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
+        episodes = episodes_of(state.learnt, made.drawn, made.collect)
         if episodes.place is not None:
             episodes = episodes._replace(obs=episodes.place[:, :: config.hold])
         ring = memory.insert(ring, episodes, state.iteration)
@@ -588,7 +588,7 @@ def test_collected_episodes_follow_the_world_and_the_greedy_policy():
     state = initial(learner)(0, hyper)
     q = np.asarray(state.learnt.q.params)
     made = round_of(config, 5, state, hyper)
-    got = collector(world, config, learner)(state.learnt.q.params, made.drawn, made.collect)
+    got = collector(world, config, learner)(state.learnt, made.drawn, made.collect)
     assert got.obs.shape == (3, 5)
     for states, actions, z in zip(got.obs, got.action, got.skill, strict=True):
         assert states[0] == world.start

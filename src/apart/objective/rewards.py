@@ -16,7 +16,6 @@ from apart._types import Array
 from apart.objective import ensemble, pairs
 
 _NEAR: Final = 0.05  # the reward in the own end, where a network learns to come there
-UNKNOWN: Final = 3.0  # by how much the best known state is worse than an action never tried
 
 
 @dataclass(frozen=True)
@@ -140,15 +139,13 @@ def log_counts(counts: Array, prior: Array) -> Array:
 
 
 def own_end(near: Array, prior: Array) -> Array:
-    """[K] n_z - 1 - `UNKNOWN`, with n_z how near the end of z is, 0 where a rival's is nearer.
+    """[K] n_z, how near the end of z is; 0 where a rival's is nearer.
 
-    Greatest in the place where the skill is to end, least in the territory of others, and always
-    below 0, the value of what was never tried: a skill goes ln(1 + `UNKNOWN`) / -ln(discount) steps
-    out of its way to try it, 138 with a discount of 0.99. What is subtracted everywhere changes no
-    choice between ways that are known.
+    Greatest in the place where the skill is to end, least in the territories of others. What is
+    unknown has no value: episodes go there by a search of their own (`training.exploring`).
     """
     del prior
-    return near - 1.0 - UNKNOWN
+    return near
 
 
 def near_end(near: Array, prior: Array) -> Array:
@@ -195,7 +192,7 @@ REWARDS: Final = Registry(
         ),
         "log_counts": Reward("log q(z|s) + log K by frequencies", log_counts, "counts"),
         "own_end": Reward(
-            "most in the own end, least where a rival's is nearer, the unknown above all",
+            "how near the own end is, 0 where a rival's is nearer",
             own_end,
             "ends",
         ),

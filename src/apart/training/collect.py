@@ -18,6 +18,7 @@ from apart._errors import UserError
 from apart._types import Array, Key, Obs
 from apart.learner import draws
 from apart.learner.episodes import Episodes
+from apart.training import exploring
 from apart.worlds.world import JaxWorld, TableWorld
 
 Values = Callable[[Obs | None], Array]  # observations [n, ...] or None for all -> [n, A, K], ...
@@ -219,6 +220,28 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
     _, (passed, action) = jax.lax.scan(decide, first, (drawn.choice.T, _deciding(drawn), luck))
     states = jnp.concatenate([first[None], passed.reshape(-1, n)]).T
     return Episodes(states[:, ::hold], action.T, drawn.skill, place=None if hold == 1 else states)
+
+
+def trying(dynamics: Dynamics, q: Array, visits: Array, drawn: Drawn, key: Key) -> Episodes:
+    """`by_table` for episodes that try what was never tried, as long as there is such a thing.
+
+    ``visits`` [S, A, N] is how often each successor was seen so far.
+    """
+    leads = exploring.leads_to(dynamics.next_state, visits)
+
+    def tried() -> Episodes:
+        n, steps = drawn.choice.shape
+        greedy = jnp.argmax(q, axis=1)[:, drawn.skill].T  # [E, S]
+        far = exploring.steps_to_untried(leads)
+        rollout = partial(exploring.episode, leads, far, dynamics.after)
+        luck = _luck(key, (n, steps))
+        states, action = jax.vmap(rollout)(greedy, dynamics.begin(key, n), drawn.choice, luck)
+        return Episodes(states, action, drawn.skill)
+
+    found: Episodes = jax.lax.cond(
+        exploring.is_open(leads), tried, lambda: by_table(dynamics, q, drawn, key)
+    )
+    return found
 
 
 def _luck(key: Key, shape: tuple[int, ...]) -> Array:

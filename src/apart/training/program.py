@@ -221,21 +221,30 @@ def learnt_from(learner: Learner, state: TrainState, made: Round, episodes: Epis
 
 def collector(
     world: TableWorld | JaxWorld, config: Config, learner: Learner
-) -> Callable[[Params, Drawn, Key], Episodes]:
-    """(parameters of Q, the agent's chance, key) -> episodes, for worlds that can be compiled."""
+) -> Callable[[Learnt, Drawn, Key], Episodes]:
+    """(what is known, the agent's chance, key) -> episodes, for worlds that can be compiled."""
     if isinstance(world, JaxWorld):
         steps, hold = collect.steps_of(world), config.hold
     else:
         table = held(world, config.hold)
         if lists_states(world, config):
-            dynamics = Dynamics.of(table)
-            return lambda q, drawn, key: collect.by_table(
-                dynamics, learner.values(q, None), drawn, key
-            )
+            return partial(_in_table, Dynamics.of(table), learner)
         steps, hold = collect.steps_of(table), 1
-    return lambda q, drawn, key: collect.by_steps(
-        steps, lambda obs: learner.values(q, obs), drawn, key, hold=hold
+    return lambda learnt, drawn, key: collect.by_steps(
+        steps, lambda obs: learner.values(learnt.q.params, obs), drawn, key, hold=hold
     )
+
+
+def _in_table(
+    dynamics: Dynamics, learner: Learner, learnt: Learnt, drawn: Drawn, key: Key
+) -> Episodes:
+    """Episodes where all states are listed."""
+    q = learner.values(learnt.q.params, None)
+    if not learner.objective.tries:
+        return collect.by_table(dynamics, q, drawn, key)
+    assert learnt.model is not None  # where places share what is known, it is kept
+    visits = learnt.model.visits.reshape(dynamics.next_state.shape)
+    return collect.trying(dynamics, q, visits, drawn, key)
 
 
 def iterate_with(
@@ -247,7 +256,7 @@ def iterate_with(
     def iterate(state: TrainState, hyper: Hyper) -> TrainState:
         about = world.about
         made = round_of(config, about.n_actions, state, hyper, about.heads, learner.objective)
-        episodes = episodes_of(state.learnt.q.params, made.drawn, made.collect)
+        episodes = episodes_of(state.learnt, made.drawn, made.collect)
         return learnt_from(learner, state, made, episodes)
 
     return iterate

@@ -75,6 +75,7 @@ class Objective(NamedTuple):
     rivals: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
     by_place: bool = False  # observations above are the numbers of their places
+    tries: bool = False  # episodes in a table go and try what was never tried (`exploring`)
 
 
 class Keeper(NamedTuple):
@@ -86,6 +87,7 @@ class Keeper(NamedTuple):
     fit: Callable[[Kept, Sampled, Hyper, Array], Kept] | None = None
     worth: Callable[[Kept, Obs | None, Hyper], Array] | None = None
     # [n] how many times a reward counts in a state; None: once
+    tries: bool = False
 
 
 def chains(objective: Objective, kept: Kept) -> Array | None:

@@ -71,6 +71,7 @@ def build(given: Given) -> Objective:
         bounds=p.reward.bounds,
         rivals=rivals if p.discriminator.pairwise else None,
         by_place=p.by_place,
+        tries=keeper.tries,
     )
 
 
@@ -166,6 +167,7 @@ def _places(given: Given) -> Keeper:
         read=ends.read,
         meet=meet,
         worth=worth,
+        tries=True,
     )
 
 

@@ -45,7 +45,8 @@ def build(given: Given) -> Objective:
     p, c, seen = given.p, given.p.config, given.seen
     form = p.network((c.skills,))
     part = max(c.decisions // PARTS, 1)
-    deepest = max(c.decisions // part - 1, 1)  # the last walk is a part, too
+    walk = max(part // c.hold, 1)
+    deepest = max((c.decisions - walk) // part, 1)
 
     def init(key: Key, hyper: Hyper) -> Walked:
         key_told, key_draws = jax.random.split(key)
@@ -65,7 +66,7 @@ def build(given: Given) -> Objective:
         return jax.nn.softmax(scores(kept, obs, hyper), axis=1)
 
     def meet(kept: Walked, met: Met, hyper: Hyper) -> Walked:
-        kept = _remembered(kept, met.episodes.obs, met.episodes.skill, part)
+        kept = _remembered(kept, met.episodes.obs, met.episodes.skill, part, walk)
 
         def look() -> Walked:
             tree = trees.looked(kept.tree, quality(form, kept), deepest)
@@ -96,17 +97,17 @@ def _of_tree(tree: Tree, logits: Array) -> Array:
     return jnp.where(tree.kept | tree.growing, logits, -1e9)
 
 
-def _remembered(kept: Walked, obs: Array, skill: Array, part: int) -> Walked:
+def _remembered(kept: Walked, obs: Array, skill: Array, part: int, length: int) -> Walked:
     """``kept`` with the walks of episodes ``obs`` [E, T + 1, ...] of growing skills."""
     most = kept.states.shape[1]
 
     def one(now: Walked, episode: tuple[Array, Array]) -> tuple[Walked, None]:
         at, z = episode
         first = now.tree.depth[z] * part
-        walk = jax.lax.dynamic_slice_in_dim(at, first + 1, part)
-        place = (now.n_states[z] + jnp.arange(part)) % most
+        walk = jax.lax.dynamic_slice_in_dim(at, first + 1, length)
+        place = (now.n_states[z] + jnp.arange(length)) % most
         states = now.states.at[z, place].set(walk)
-        grown = now._replace(states=states, n_states=now.n_states.at[z].add(part))
+        grown = now._replace(states=states, n_states=now.n_states.at[z].add(length))
         found: Walked = jax.tree.map(lambda a, b: jnp.where(now.tree.growing[z], a, b), grown, now)
         return found, None
 

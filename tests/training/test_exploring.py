@@ -1,0 +1,119 @@
+"""Episodes that try what was never tried: steps by loops, nothing foreseen, nothing left out."""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from apart.settings import resolve
+from apart.training import exploring
+from apart.training.collect import Drawn, Dynamics, by_table, trying
+from apart.training.exploring import UNTRIED
+from apart.training.program import learner_of, program
+from apart.training.state import hyper_of
+from apart.worlds import load
+from apart.worlds.grid import parse
+
+ROOMS = load("four_rooms")
+NEXT = np.asarray(ROOMS.next_state)
+GREEDY = 5  # of five actions: whatever is best
+
+
+def visits_of(tried):
+    return jnp.asarray(tried[:, :, None], jnp.float32)
+
+
+def drawn(n_episodes=1, steps=40):
+    shape = (n_episodes, steps)
+    return Drawn(jnp.zeros(n_episodes, jnp.int32), jnp.full(shape, GREEDY, jnp.int32))
+
+
+def steps_by_loops(leads):
+    far = np.where((leads == UNTRIED).any(1), 0, len(leads))
+    for _ in leads:
+        for s, row in enumerate(leads):
+            far[s] = min([far[s], *(1 + far[to] for to in row if to != UNTRIED)])
+    return far
+
+
+@pytest.mark.parametrize("share", [0.0, 0.6, 0.97, 1.0])
+def test_steps_are_those_of_loops(share):
+    tried = np.random.default_rng(3).random(NEXT.shape[:2]) < share
+    leads = exploring.leads_to(ROOMS.next_state, visits_of(tried))
+    assert (np.asarray(leads) == np.where(tried, NEXT[:, :, 0], UNTRIED)).all()
+    found = exploring.steps_to_untried(leads)
+    np.testing.assert_array_equal(found, np.minimum(steps_by_loops(np.asarray(leads)), len(NEXT)))
+    assert bool(exploring.is_open(leads)) == (share < 1.0)
+
+
+def test_of_several_successors_the_one_seen_most_counts():
+    next_state = jnp.array([[[0, 1]], [[1, 0]], [[0, 1]]])
+    visits = jnp.array([[[1.0, 4.0]], [[0.0, 0.0]], [[1.0, 3.0]]])  # four times are too few
+    assert exploring.leads_to(next_state, visits).tolist() == [[1], [UNTRIED], [UNTRIED]]
+
+
+def test_an_episode_in_an_unknown_world_tries_all_there_is():
+    """A corridor ends in walls: each is tried once, not for the rest of the episode."""
+    world = parse("S....", "corridor")
+    q = jnp.zeros((5, 5, 1)).at[:, 0].set(1.0)  # the skill itself would stay where it is
+    got = trying(Dynamics.of(world), q, jnp.zeros((5, 5, 1)), drawn(steps=40), jax.random.key(0))
+    states, actions = np.asarray(got.obs[0]), np.asarray(got.action[0])
+    assert (states[1:] == world.next_state[states[:-1], actions, 0]).all()
+    cells = list(zip(states[:-1].tolist(), actions.tolist(), strict=True))
+    assert len(set(cells)) == 25  # all there is
+    assert len(set(cells[:25])) >= 16  # not one wall again and again
+
+
+def test_nothing_that_was_never_tried_is_foreseen():
+    """Where untried actions lead elsewhere, the episode is the same until it takes one of them."""
+    tried = np.random.default_rng(0).random(NEXT.shape[:2]) < 0.7
+    other = np.where(tried[:, :, None], NEXT, (NEXT + 7) % len(NEXT)).astype(NEXT.dtype)
+    q = jnp.asarray(np.random.default_rng(1).random((*NEXT.shape[:2], 1)), jnp.float32)
+    one, two = (
+        trying(Dynamics.of(ROOMS)._replace(next_state=jnp.asarray(moves)), q, visits, drawn(), key)
+        for moves, visits, key in (
+            (NEXT, visits_of(tried), jax.random.key(0)),
+            (other, visits_of(tried), jax.random.key(0)),
+        )
+    )
+    cells = zip(np.asarray(one.obs[0]).tolist(), np.asarray(one.action[0]).tolist(), strict=False)
+    first = next(t for t, cell in enumerate(cells) if not tried[cell])
+    np.testing.assert_array_equal(one.obs[0, : first + 1], two.obs[0, : first + 1])
+    np.testing.assert_array_equal(one.action[0, : first + 1], two.action[0, : first + 1])
+    assert one.obs[0, first + 1] != two.obs[0, first + 1]
+
+
+@pytest.mark.parametrize("tried", [True, False], ids=["all", "all but what is too far"])
+def test_where_nothing_can_be_tried_skills_act(tried):
+    """In a corridor of 40 an episode of 20 steps has no time for its other end."""
+    world = parse("S" + 39 * ".", "corridor")
+    n, horizon = 40, 20
+    known = np.ones((n, 5), bool)
+    known[30:] = tried
+    q = jnp.asarray(np.random.default_rng(2).random((n, 5, 3)), jnp.float32)
+    some = Drawn(jnp.arange(3, dtype=jnp.int32), jnp.full((3, horizon), GREEDY, jnp.int32))
+    key, dynamics = jax.random.key(1), Dynamics.of(world)
+    got = trying(dynamics, q, visits_of(known), some, key)
+    np.testing.assert_array_equal(got.obs, by_table(dynamics, q, some, key).obs)
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.3])
+def test_a_maze_is_known_after_few_episodes(slip):
+    """127 cells with walls all over: those halfway to the farthest that can be reached in time."""
+    options = {"skills": 4, "horizon": 80, "epsilon": 0.0}
+    config, world = resolve("perfect_maze", "apart_spread", options, slip=slip)
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(0, hyper), hyper, 60 if slip == 0 else 300)
+    visits = np.asarray(state.learnt.model.visits).reshape(world.n_states, 5, -1).sum(2)
+    near = world.distance < config.horizon / 2
+    assert near.sum() == 40
+    assert (visits[near] > 0).all()
+
+
+def test_only_planned_places_are_explored_for():
+    """Methods of others explore as their papers say."""
+    for method in ("apart_plus", "apart_logits", "edl", "diayn"):
+        config, world = resolve("u_maze", method, {"skills": 4})
+        assert not learner_of(world, config).objective.tries
