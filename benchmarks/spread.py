@@ -6,6 +6,7 @@
     python benchmarks/spread.py epsilon    the share of random actions, on the maze it was chosen on
     python benchmarks/spread.py ablation   without each part
     python benchmarks/spread.py complete   as many skills as cells, beside apart_plus
+    python benchmarks/spread.py soon       steps until 100 skills are complete, beside apart_plus
     python benchmarks/spread.py chance     four rooms where actions go wrong by chance
     python benchmarks/spread.py scale      open 50x50 and a maze of 100x100, up to 2,500 skills
     python benchmarks/spread.py cost       time of an update beside apart_plus, by turns
@@ -89,13 +90,17 @@ def alone() -> Iterator[None]:
 def made(study: str, cases: Iterable[Case], more: dict[str, Any] | None = None) -> None:
     """Make the runs that are not stored yet; programs are compiled once for all seeds."""
     for case in cases:
-        rows = rows_of(study)
-        if any(all(row[name] == value for name, value in case._asdict().items()) for row in rows):
+        if stored_already(study, case):
             continue
         row = {**case._asdict(), **trained(case, more or {})}
         with alone():
             keep(study, [*rows_of(study), row])
         print(row, flush=True)
+
+
+def stored_already(study: str, case: Case) -> bool:
+    same = case._asdict().items()
+    return any(all(row[name] == value for name, value in same) for row in rows_of(study))
 
 
 def trained(case: Case, options: dict[str, Any]) -> dict[str, Any]:
@@ -307,6 +312,37 @@ def complete(seeds: int, steps: int) -> None:
             made("complete", [Case(world, n, seed, steps, method) for seed in range(seeds)])
 
 
+def soon(seeds: int, steps: int) -> None:
+    """Environment steps at the first evaluation, one in 1,000 steps, with a skill for every cell.
+
+    As many of 100 skills as cells can be reached.
+    """
+    for method in ("apart_spread", "apart_plus"):
+        for world in (*WORLDS, "classic_rooms"):
+            for seed in range(seeds):
+                case = Case(world, 100, seed, steps, method)
+                if not stored_already("soon", case):
+                    with alone():
+                        keep("soon", [*rows_of("soon"), {**case._asdict(), **until_full(case)}])
+                    print(rows_of("soon")[-1], flush=True)
+
+
+def until_full(case: Case) -> dict[str, Any]:
+    world = load(case.world)
+    options = {"skills": case.skills, "steps": case.steps, "seed": case.seed}
+    config, _ = resolve(world, case.method, options)
+    run, hyper = programs.program(world, config), hyper_of(config)
+    state = run.init(jnp.uint32(case.seed), hyper)
+    some, most = 1000 // config.collection, min(world.n_available(config.horizon), case.skills)
+    rounds, found = 0, 0
+    while found < most and rounds < config.iterations:
+        state = run.chunk(state, hyper, jnp.int32(some))
+        rounds += some
+        found = int(run.evaluate(state, hyper).n_effective)
+    full_at = rounds * config.collection if found == most else None
+    return {"possible": most, "first_full_at": full_at}
+
+
 def chance(seeds: int, steps: int) -> None:
     for slip in (0.0, 0.05, 0.1, 0.2, 0.4):
         for method in ("apart_spread", "apart_plus"):
@@ -322,15 +358,7 @@ def scale(seeds: int, steps: int) -> None:
     for world in ("open:50", "maze:100,1,5"):
         for skills in (64, 256, 2_500):
             made("scale", [Case(world, skills, seed, steps) for seed in range(seeds)])
-    # More than one sweep over all states in an episode: what is tried is known in the next one.
-    for skills in (64, 256):
-        case = Case("maze:100,1,5", skills, 0, steps, change="batch 2560")
-        made("scale", [case], {"batch": 2560})
-    plus = [
-        Case("open:30", 900, 0, min(steps, 1_000_000), "apart_plus"),
-        Case("open:50", 2_500, 0, steps, "apart_plus"),
-    ]
-    made("scale", plus)
+    made("scale", [Case("open:30", 900, 0, min(steps, 1_000_000), "apart_plus")])
 
 
 def cost(seeds: int, steps: int) -> None:
@@ -409,9 +437,21 @@ def territories(axis: Any, world: TableWorld, at: list[int]) -> None:
 
 
 def main() -> None:
-    all_studies = (maps, held_out, epsilon, others, ablation, complete, chance, scale, cost, figure)
+    all_studies = (
+        maps,
+        held_out,
+        epsilon,
+        others,
+        ablation,
+        complete,
+        soon,
+        chance,
+        scale,
+        cost,
+        figure,
+    )
     studies = {f.__name__: f for f in all_studies}
-    seeds = {"maps": 8, "held_out": 4, "scale": 1}
+    seeds = {"maps": 8, "soon": 8, "held_out": 4, "scale": 1}
     steps = {"scale": 3_000_000, "cost": 60_000}
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("study", choices=studies)
