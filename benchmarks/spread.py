@@ -49,6 +49,7 @@ from apart.worlds.world import TableWorld
 RESULTS = Path(__file__).parent.parent / "results"
 MAPS = [*WORLDS, *(name for name in grid.maps() if name not in (*WORLDS, "classic_rooms"))]
 SKILLS = (4, 8, 16, 32, 64)
+PARTS = 24  # of a run, between which it is looked at
 
 
 class Case(NamedTuple):
@@ -111,7 +112,13 @@ def trained(case: Case, options: dict[str, Any]) -> dict[str, Any]:
     run, hyper = programs.program(world, config), hyper_of(config)
     state = run.init(jnp.uint32(case.seed), hyper)
     began = time.perf_counter()
-    state = run.chunk(state, hyper, jnp.int32(config.iterations))
+    rounds, tried_at = 0, None
+    for part in range(1, PARTS + 1):
+        more = config.iterations * part // PARTS - rounds
+        state = run.chunk(state, hyper, jnp.int32(more))
+        rounds += more
+        if tried_at is None and all_tried(world, config.horizon, state):
+            tried_at = rounds * config.collection
     last = jax.device_get(run.evaluate(state, hyper))
     seconds = time.perf_counter() - began
     at = np.asarray(last.trajectories)[:, -1]
@@ -125,9 +132,20 @@ def trained(case: Case, options: dict[str, Any]) -> dict[str, Any]:
         **found._asdict(),
         "score": round(found.score, 4),
         "ends": at.tolist(),
+        "all_tried_at": tried_at,
         "seconds": round(seconds, 2),
         "peak_rss_mb": peak_rss_mb(),
     }
+
+
+def all_tried(world: TableWorld, horizon: int, state: Any) -> bool:
+    """Whether every action was tried in every state that an episode can act in."""
+    if state.learnt.model is None:
+        return False
+    visits = np.asarray(state.learnt.model.visits).reshape(world.n_states, -1)
+    n_actions = world.next_state.shape[1]
+    tried = visits.reshape(world.n_states, n_actions, -1).sum(axis=2) > 0
+    return bool(tried[world.distance < horizon].all())
 
 
 def load(name: str, slip: float = 0.0) -> TableWorld:

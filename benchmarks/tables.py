@@ -574,13 +574,31 @@ def spread_scale() -> str:
                 row["skills"],
                 found,
                 f"{row['radius']} ({row['ideal_radius']})",
+                "-" if row.get("all_tried_at") is None else thousands(row["all_tried_at"]),
                 thousands(row["steps"]),
                 f"{row['seconds']:.0f}",
                 f"{row['peak_rss_mb']:.0f}",
             ]
         )
-    head = ["method", "world", "cells", "K", "distinct ends", "radius (ideal)", "steps"]
+    head = ["method", "world", "cells", "K", "distinct ends", "radius (ideal)"]
+    head += ["every action tried after", "steps"]
     return markdown([*head, "seconds", "MB"], rows)
+
+
+def spread_soon() -> str:
+    """Steps until every cell has a skill."""
+    table, rows = stored("spread-soon"), []
+    for name in dict.fromkeys(row["world"] for row in table):
+        mine = [row for row in table if row["world"] == name]
+        cells = []
+        for method in dict.fromkeys(row["method"] for row in table):
+            at = [row["first_full_at"] for row in mine if row["method"] == method]
+            full = sorted(n for n in at if n is not None)
+            shown = f"{full[0]:,} to {full[-1]:,}" if full else "-"
+            cells.append(f"{shown} ({len(full)} of {len(at)} seeds)")
+        rows.append([f"`{name}`", mine[0]["possible"], *cells])
+    methods = (f"`{method}`" for method in dict.fromkeys(row["method"] for row in table))
+    return markdown(["world", "cells in reach, of 100 skills", *methods], rows)
 
 
 def spread_ablation() -> str:
@@ -938,6 +956,13 @@ def readme_methods() -> str:
         shown = f"**{world.n_states}** ({full} of {seeds} seeds complete)"
         return shown, f"{thousands(steps)}, {seeds} seeds"
 
+    def soon(method: str) -> tuple[str, str]:
+        rows = [r for r in stored("spread-soon") if r["method"] == method]
+        at = [r["first_full_at"] for r in rows if r["world"] == "four_rooms"]
+        full = [n for n in at if n is not None]
+        shown = f"**{world.n_states}** ({len(full)} of {len(at)} seeds complete)"
+        return shown, f"{thousands(max(full))}, {len(at)} seeds"
+
     seen = stored("pixels-learning")["apart_logits"]
     pixels = sorted(run["n_effective"] for run in seen)
     steps = seen[0]["curve"]["env_steps"][-1]
@@ -975,6 +1000,11 @@ def readme_methods() -> str:
             *("apart_plus", own, "the same with counts of last states, no trained discriminator"),
             *complete("apart_plus", 200_000),
             "tabular planning, as above; states must be enumerable",
+        ],
+        [
+            *("apart_spread", own, "coming to an end of its own, planned on what was seen"),
+            *soon("apart_spread"),
+            "tabular planning, as above; goes where an action was never tried",
         ],
         [
             *("apart_pixels", own, "`apart_logits` with CNNs on images"),
@@ -1154,7 +1184,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_steady, maze_metric),
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare, compare_few, readme_compare),
-        *(spread_maps, spread_studies, spread_scale, spread_ablation),
+        *(spread_maps, spread_studies, spread_soon, spread_scale, spread_ablation),
         *(family_disdain, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(family_metra, family_few, family_explore, family_visr, family_discern),
