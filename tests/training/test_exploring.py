@@ -19,6 +19,7 @@ from apart.worlds.grid import parse
 ROOMS = load("four_rooms")
 NEXT = np.asarray(ROOMS.next_state)
 GREEDY = 5  # of five actions: whatever is best
+KEY = jax.random.key(0)
 
 
 def visits_of(tried):
@@ -45,7 +46,6 @@ def test_steps_are_those_of_loops(share):
     assert (np.asarray(leads) == np.where(tried, NEXT[:, :, 0], UNTRIED)).all()
     found = exploring.steps_to_untried(leads)
     np.testing.assert_array_equal(found, np.minimum(steps_by_loops(np.asarray(leads)), len(NEXT)))
-    assert bool(exploring.is_open(leads)) == (share < 1.0)
 
 
 def test_of_several_successors_the_one_seen_most_counts():
@@ -117,3 +117,13 @@ def test_only_planned_places_are_explored_for():
     for method in ("apart_plus", "apart_logits", "edl", "diayn"):
         config, world = resolve("u_maze", method, {"skills": 4})
         assert not learner_of(world, config).objective.tries
+
+
+def test_a_state_that_an_episode_came_to_with_its_last_step_is_explored():
+    """All other actions are known: nothing but the way there says that there is more."""
+    world = parse("S...", "corridor")
+    known = np.ones((4, 5), bool)
+    known[3] = False
+    got = trying(Dynamics.of(world), jnp.zeros((4, 5, 1)), visits_of(known), drawn(steps=9), KEY)
+    cells = zip(got.obs[0].tolist(), got.action[0].tolist(), strict=False)
+    assert {action for state, action in cells if state == 3} == set(range(5))

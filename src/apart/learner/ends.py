@@ -27,7 +27,7 @@ import jax.numpy as jnp
 
 from apart._types import Array
 
-EVERY = 8  # rounds between two looks at what is known
+EVERY = 8  # rounds between two looks while something new is seen
 _MOVES = 4  # at most, in one step, of skills that are not needed
 _MIDDLES = 4  # states that are tried as the middle of a territory
 _TRIALS = 4  # other beginnings
@@ -94,7 +94,7 @@ def look(ends: Ends, graph: Graph, rounds: Array, start: int | Array, horizon: i
     """
     new = graph.seen.sum(dtype=jnp.int32) != ends.n_seen
     open_ = new | ~ends.settled | (ends.n_trials < _TRIALS)
-    due = (rounds % EVERY == 0) & open_
+    due = open_ & (~new | (rounds % EVERY == 0))
     found: Ends = jax.lax.cond(
         due, lambda now: looked(now, graph, start, horizon), lambda now: now, ends
     )

@@ -223,23 +223,23 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
 
 
 def trying(dynamics: Dynamics, q: Array, visits: Array, drawn: Drawn, key: Key) -> Episodes:
-    """`by_table` for episodes that try what was never tried, as long as there is such a thing.
+    """`by_table` for episodes that try what was never tried, if they come to such a thing in time.
 
     ``visits`` [S, A, N] is how often each successor was seen so far.
     """
+    n, steps = drawn.choice.shape
     leads = exploring.leads_to(dynamics.next_state, visits)
+    far, first = exploring.steps_to_untried(leads), dynamics.begin(key, n)
 
     def tried() -> Episodes:
-        n, steps = drawn.choice.shape
         greedy = jnp.argmax(q, axis=1)[:, drawn.skill].T  # [E, S]
-        far = exploring.steps_to_untried(leads)
         rollout = partial(exploring.episode, leads, far, dynamics.after)
         luck = _luck(key, (n, steps))
-        states, action = jax.vmap(rollout)(greedy, dynamics.begin(key, n), drawn.choice, luck)
+        states, action = jax.vmap(rollout)(greedy, first, drawn.choice, luck)
         return Episodes(states, action, drawn.skill)
 
     found: Episodes = jax.lax.cond(
-        exploring.is_open(leads), tried, lambda: by_table(dynamics, q, drawn, key)
+        (far[first] < steps).any(), tried, lambda: by_table(dynamics, q, drawn, key)
     )
     return found
 

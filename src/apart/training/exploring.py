@@ -34,12 +34,6 @@ def leads_to(next_state: Array, visits: Array) -> Array:
     return jnp.where(visits.sum(axis=2) > enough - 0.5, state, UNTRIED)  # visits fade a little
 
 
-def is_open(leads: Array) -> Array:
-    """[] bool: in a state in which something was tried something else was not, or nothing was."""
-    untried = leads == UNTRIED
-    return (untried.any(axis=1) & ~untried.all(axis=1)).any() | untried.all()
-
-
 def steps_to_untried(leads: Array) -> Array:
     """[S] steps along what is known to the nearest state with an action that was never tried.
 
