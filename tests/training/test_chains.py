@@ -287,8 +287,9 @@ def walked(**options):
     return objective, objective.init(jax.random.key(0), hyper), hyper
 
 
-def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay():
-    objective, kept, hyper = walked()
+@pytest.mark.parametrize(("hold", "length"), [(1, 2), (2, 1)])
+def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold, length):
+    objective, kept, hyper = walked(hold=hold, horizon=20 * hold)
     kept = kept._replace(
         tree=kept.tree._replace(
             kept=jnp.arange(5) == 0,
@@ -302,8 +303,8 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay():
         obs, z = rng.integers(14, size=21), int(rng.integers(3))
         episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 20), int), jnp.array([z]))
         kept = meet(kept, Met(episodes, jnp.int32(1), None))
-        if z:  # parts and walks of two decisions: the states after the part of z
-            wanted[z] += obs[[3, 4] if z == 1 else [7, 8]].tolist()
+        if z:  # parts of two decisions: the states after the part of z
+            wanted[z] += obs[([3, 4] if z == 1 else [7, 8])[:length]].tolist()
     for z in range(5):
         last = wanted[z][-20:]
         n = int(kept.n_states[z])

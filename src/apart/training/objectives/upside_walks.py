@@ -25,8 +25,8 @@ from apart.training.objectives.contract import Given, Met, Objective, of_one_sta
 from apart.training.state import Hyper
 
 EVERY = 16  # rounds between two looks at the skills
-PARTS = 10  # of an episode: a skill's own part, and its walk, have T / this decisions
-WALKS = 10  # of a skill that are kept
+PARTS = 10  # of an episode: a skill's own part has T / this decisions
+WALKS = 10  # of as many decisions as a part: states of a skill that are kept
 
 
 class Walked(NamedTuple):
@@ -45,6 +45,8 @@ def build(given: Given) -> Objective:
     p, c, seen = given.p, given.p.config, given.seen
     form = p.network((c.skills,))
     part = max(c.decisions // PARTS, 1)
+    # Random steps of held decisions lead as far as `hold` times as many of others: walks as long
+    # as a part came halfway back to its node, and no skill could be named there.
     walk = max(part // c.hold, 1)
     deepest = max((c.decisions - walk) // part, 1)
 
