@@ -51,10 +51,11 @@ from apart.report import draw, planes
 from apart.settings import resolve
 from apart.training import sampled
 from apart.training.learner import evaluated
+from apart.training.learners import learner_of
 from apart.training.objectives import embedding
 from apart.training.objectives.measured import NUMBERS
 from apart.training.pieces import pieces
-from apart.training.program import compiled, learner_of, program
+from apart.training.program import compiled, program
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where

@@ -20,8 +20,9 @@ import jax.numpy as jnp
 from apart.learner import adam
 from apart.learner.convolution import convolve
 from apart.settings import resolve
+from apart.training.learners import learner_of
 from apart.training.pieces import pieces
-from apart.training.program import learner_of, program
+from apart.training.program import program
 from apart.training.state import hyper_of
 from apart.worlds.observations import sight_of
 

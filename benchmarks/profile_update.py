@@ -26,7 +26,7 @@ from apart.training import objectives, tabular  # noqa: E402
 from apart.training.learner import Learner  # noqa: E402
 from apart.training.objectives.contract import Given  # noqa: E402
 from apart.training.pieces import draw, pieces  # noqa: E402
-from apart.training.program import initial, iterate_with  # noqa: E402
+from apart.training.rounds import initial, iterate_with  # noqa: E402
 from apart.training.state import Hyper, Learnt, TrainState, hyper_of  # noqa: E402
 from apart.worlds.observations import sight_of  # noqa: E402
 

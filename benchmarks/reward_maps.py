@@ -19,7 +19,8 @@ from tables import ROOT
 from apart.report import draw, maps
 from apart.settings import resolve
 from apart.training.learner import evaluated
-from apart.training.program import learner_of, program
+from apart.training.learners import learner_of
+from apart.training.program import program
 from apart.training.state import hyper_of
 
 STEPS = 500_000

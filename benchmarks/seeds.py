@@ -25,7 +25,8 @@ def vmapped(method: str, seeds: int, seconds: float) -> float:
     import jax.numpy as jnp
 
     from apart.settings import resolve
-    from apart.training.program import initial, iterate_with, learner_of
+    from apart.training.learners import learner_of
+    from apart.training.rounds import initial, iterate_with
     from apart.training.state import hyper_of
 
     config, world = resolve("four_rooms", method, {})

@@ -17,7 +17,7 @@ from apart.facts import choices, needs_task, spreads
 from apart.learner import approximators
 from apart.methods import METHODS
 from apart.settings import completed, resolve
-from apart.training.program import lists_states
+from apart.training.learners import lists_states
 from apart.worlds.grid import parse
 from apart.worlds.world import Places
 

@@ -13,7 +13,8 @@ from apart.learner import bins
 from apart.learner.ends import EVERY, Ends
 from apart.objective.contexts import Moved
 from apart.settings import resolve
-from apart.training.program import collector, initial, learner_over, round_of
+from apart.training.learners import learner_over
+from apart.training.rounds import collector, initial, round_of
 from apart.training.state import hyper_of
 from apart.worlds import mazes
 

@@ -12,8 +12,9 @@ from apart.learner.approximators import NETWORKS, table
 from apart.learner.convolution import convolve
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_table
+from apart.training.learners import learner_over
 from apart.training.pieces import pieces
-from apart.training.program import initial, learner_over, round_of
+from apart.training.rounds import initial, round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import load, parse
 from apart.worlds.observations import OBSERVATIONS, sight_of

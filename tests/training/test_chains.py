@@ -24,10 +24,12 @@ from apart.training import collect
 from apart.training.collect import Drawn, Dynamics, by_steps, by_table, steps_of
 from apart.training.evaluate import last_states
 from apart.training.host import Host
+from apart.training.learners import learner_of
 from apart.training.objectives import upside_tree, upside_walks
 from apart.training.objectives.contract import Met
 from apart.training.pieces import pieces
-from apart.training.program import learner_of, program, round_of
+from apart.training.program import program
+from apart.training.rounds import round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 from apart.worlds.observations import sight_of

@@ -11,7 +11,8 @@ from apart.settings import resolve
 from apart.training import exploring
 from apart.training.collect import Drawn, Dynamics, by_table, trying
 from apart.training.exploring import UNTRIED
-from apart.training.program import learner_of, program
+from apart.training.learners import learner_of
+from apart.training.program import program
 from apart.training.state import hyper_of
 from apart.worlds import load
 from apart.worlds.grid import parse

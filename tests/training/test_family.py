@@ -18,9 +18,11 @@ from apart.objective.contexts import Moved
 from apart.objective.objectives import FORMS, OBJECTIVES
 from apart.settings import resolve
 from apart.training import collect
+from apart.training.learners import learner_over
 from apart.training.objectives import valor
 from apart.training.objectives.contract import rewards_of
-from apart.training.program import initial, learner_over, program
+from apart.training.program import program
+from apart.training.rounds import initial
 from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
 from apart.worlds.grid import parse
 

@@ -17,8 +17,8 @@ from apart.learner import q_learning, replay
 from apart.learner.episodes import Episodes
 from apart.settings import resolve
 from apart.training import collect
+from apart.training.learners import example, learner_over
 from apart.training.pieces import draw, pieces
-from apart.training.program import _example, learner_over
 from apart.training.state import hyper_of
 from apart.worlds.observations import sight_of
 from apart.worlds.world import About, HostWorld, JaxWorld, ObsSpec, Places
@@ -89,7 +89,7 @@ def test_updates_equal_the_oracle(method, bootstrap):
     p = pieces(config, A, sight_of(WORLD, config.observation), M)
     learner, hyper = learner_over(WORLD, config, states=False), hyper_of(config)
     slots = replay.slots_for(config.buffer, config.collection)
-    memory = replay.plain(slots, E, lambda: _example(WORLD, config), T)
+    memory = replay.plain(slots, E, lambda: example(WORLD, config), T)
     learnt = learner.init(jax.random.key(1), jax.random.key(2), hyper)
     assert learnt.q.params.last.shape == (D, M * A * K)
     q = np.asarray(learnt.q.params.last, np.float64).reshape(D, M, A, K)

@@ -15,9 +15,11 @@ from apart.objective.contexts import Moved
 from apart.report import page_data
 from apart.settings import resolve
 from apart.skills.policies import policies_of
+from apart.training.learners import learner_of
 from apart.training.objectives import upside
 from apart.training.objectives.contract import Met
-from apart.training.program import learner_of, program, round_of
+from apart.training.program import program
+from apart.training.rounds import round_of
 from apart.training.state import hyper_of
 from apart.worlds import tasks
 from apart.worlds.grid import from_spec, parse

@@ -17,16 +17,10 @@ from apart.learner import bins, counts, draws, ends, points, replay
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
+from apart.training.learners import learner_over, lists_states
 from apart.training.pieces import pieces
-from apart.training.program import (
-    collector,
-    hosted,
-    initial,
-    iterate_with,
-    learner_over,
-    lists_states,
-    round_of,
-)
+from apart.training.program import hosted
+from apart.training.rounds import collector, initial, iterate_with, round_of
 from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 from apart.worlds.observations import sight_of

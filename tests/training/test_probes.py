@@ -11,15 +11,10 @@ import twins
 
 from apart.methods import METHODS
 from apart.settings import resolve
-from apart.training.program import (
-    compiled,
-    in_pieces,
-    initial,
-    iterate_with,
-    learner_of,
-    learner_over,
-    program,
-)
+from apart.training.evaluations import in_pieces
+from apart.training.learners import learner_of, learner_over
+from apart.training.program import compiled, program
+from apart.training.rounds import initial, iterate_with
 from apart.training.state import from_arrays, hyper_of, to_arrays
 from apart.training.tabular import BLOCKS_ABOVE
 from apart.worlds.grid import parse

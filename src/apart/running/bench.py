@@ -97,7 +97,8 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     import jax.numpy as jnp
 
     from apart.running.run import peak_rss_mb
-    from apart.training.program import compiled, learner_over, program
+    from apart.training.learners import learner_over
+    from apart.training.program import compiled, program
     from apart.training.state import hyper_of
 
     config, world = resolve(case.world, case.method, case.options)
@@ -154,7 +155,7 @@ def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
     from apart.training import collect
     from apart.training.collect import Drawn
     from apart.training.host import Host
-    from apart.training.program import learner_over
+    from apart.training.learners import learner_over
     from apart.training.state import hyper_of
 
     options = {"skills": 20, "horizon": T, "network": "mlp:128,128"}

@@ -21,7 +21,7 @@ import optax
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
-from apart.running import cache, devices, threads
+from apart.running import cache, devices, records, threads
 from apart.running.progress import Listener, Progress
 from apart.running.signals import stop_signals
 from apart.runs import checkpoint, files, plan
@@ -33,11 +33,9 @@ from apart.settings import only_here
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
-from apart.worlds import known_everywhere, tasks
-from apart.worlds.exact import random_walk_skills
+from apart.worlds import known_everywhere
 from apart.worlds.holding import held
-from apart.worlds.spread import spread
-from apart.worlds.world import JaxWorld, TableWorld, World, evidence, n_available
+from apart.worlds.world import World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
 _SAVE_SECONDS = 60.0  # at least, between two checkpoints, unless the variable says otherwise
@@ -187,13 +185,15 @@ class _Training:
             evaluation = self._evaluate(state)
             if iteration % self.config.evaluate_iterations == 0:
                 self._record(iteration, evaluation)
-            self.n_effective = _count(float(evaluation.n_effective))
+            self.n_effective = records.count(float(evaluation.n_effective))
             self.listener(self._progress(iteration))
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
         self._record_end(iteration, evaluation)
-        self.writer.skills(_skills(self.world, evaluation), self.identity, evidence(self.world))
+        self.writer.skills(
+            records.skills_of(self.world, evaluation), self.identity, evidence(self.world)
+        )
         self.writer.summary(self._summary(iteration, evaluation))
         return run_folder.load(self.writer.path)
 
@@ -257,10 +257,10 @@ class _Training:
 
     def _record(self, iteration: int, evaluation: Evaluation) -> None:
         self._note(iteration, evaluation)
-        if _has_detail(self.n_rows):
-            self.writer.detail(_detail(self._steps(iteration), evaluation))
-        if _has_history(self.n_rows):
-            self.writer.history(_moment(self._steps(iteration), evaluation))
+        if records.has_detail(self.n_rows):
+            self.writer.detail(records.detail(self._steps(iteration), evaluation))
+        if records.has_history(self.n_rows):
+            self.writer.history(records.moment(self._steps(iteration), evaluation))
         self.n_rows += 1
 
     def _record_end(self, iteration: int, evaluation: Evaluation) -> None:
@@ -268,13 +268,13 @@ class _Training:
         between = iteration % self.config.evaluate_iterations != 0
         if between:
             self._note(iteration, evaluation)
-        if between or not _has_detail(self.n_rows - 1):
-            self.writer.detail(_detail(self._steps(iteration), evaluation))
-        if between or not _has_history(self.n_rows - 1):
-            self.writer.history(_moment(self._steps(iteration), evaluation))
+        if between or not records.has_detail(self.n_rows - 1):
+            self.writer.detail(records.detail(self._steps(iteration), evaluation))
+        if between or not records.has_history(self.n_rows - 1):
+            self.writer.history(records.moment(self._steps(iteration), evaluation))
 
     def _note(self, iteration: int, evaluation: Evaluation) -> None:
-        self.n_effective = _count(float(evaluation.n_effective))
+        self.n_effective = records.count(float(evaluation.n_effective))
         if self.first_full_at is None and self.n_effective == self.n_available:
             self.first_full_at = self._steps(iteration)
         self.writer.row(self._row(iteration, evaluation))
@@ -376,9 +376,9 @@ class _Training:
             "n_effective": self.n_effective,
             "n_available": self.n_available,
             "evidence": evidence(self.world),
-            "n_random_walk": _random_walk(self.world, c),
-            "spread": _spread(self.world, c, evaluation),
-            "task": _task(self.world, c, evaluation),
+            "n_random_walk": records.random_walk(self.world, c),
+            "spread": records.spread_of(self.world, c, evaluation),
+            "task": records.task_of(self.world, c, evaluation),
             "first_full_at": self.first_full_at,
             "env_steps": env_steps,
             "updates": self._updates(iteration),
@@ -401,109 +401,6 @@ def _save_seconds() -> float:
     if not 0.0 <= seconds < math.inf:
         raise UserError(f"{_SAVE_VARIABLE}={text}: give seconds, such as 10")
     return seconds
-
-
-def _has_detail(evaluation: int) -> bool:
-    """A detail is long: kept of evaluations 0, 1, 2, 5, 10, 20, 50, ... (and of the end).
-
-    With the default of 25,000 steps between evaluations, 5M steps is one of them.
-    """
-    return evaluation == 0 or str(evaluation).rstrip("0") in ("1", "2", "5")
-
-
-def _has_history(evaluation: int) -> bool:
-    """Last states are kept of evaluations 0 to 16, then of eight for each doubling (and the end).
-
-    A run of 200 evaluations keeps 45, one of 4,000 some 80; a run that goes on longer keeps the
-    same ones.
-    """
-    return evaluation % (1 << max(evaluation.bit_length() - 4, 0)) == 0
-
-
-def _moment(env_steps: int, evaluation: Evaluation) -> dict[str, Any]:
-    """The number of the place in which each skill ends; by chance, of the likeliest."""
-    last = np.asarray(evaluation.trajectories)[:, -1]
-    if evaluation.last_states is not None:
-        last = np.asarray(evaluation.last_states).argmax(axis=0)
-    return {"env_steps": env_steps, "last_states": last.tolist()}
-
-
-def _count(n_effective: float) -> float:
-    """A whole number where nothing is left to chance."""
-    return int(n_effective) if n_effective.is_integer() else round(n_effective, 3)
-
-
-def _random_walk(world: World, config: Config) -> float | None:
-    """What chance alone would find; None where that cannot be computed exactly."""
-    if not isinstance(world, TableWorld):
-        return None
-    decided = held(world, config.hold)
-    return round(random_walk_skills(decided, config.decisions, config.skills), 2)
-
-
-def _spread(world: World, config: Config, evaluation: Evaluation) -> dict[str, Any] | None:
-    """How well the last states cover the world; by chance, the likeliest ones.
-
-    Of tables; elsewhere of places of which it is known which are neighbours.
-    """
-    table = world.cells if isinstance(world, JaxWorld) else world
-    if not isinstance(table, TableWorld):
-        return None
-    ends = np.asarray(evaluation.trajectories)[:, -1]
-    if evaluation.last_states is not None:
-        ends = np.asarray(evaluation.last_states).argmax(axis=0)
-    horizon = config.horizon if table is world else table.n_states
-    found = spread(table, horizon, ends, config.skills)
-    return {**found._asdict(), "score": round(found.score, 4)}
-
-
-def _task(world: World, config: Config, evaluation: Evaluation) -> dict[str, Any] | None:
-    """What the episode of each skill earns of the map's task, beside the most; None without one."""
-    if not isinstance(world, TableWorld) or world.task is None:
-        return None
-    returns = tasks.returns(world.task, np.asarray(evaluation.trajectories))
-    best = tasks.best_return(held(world, config.hold), config.decisions)
-    return {"returns": returns.tolist(), "mean": round(float(returns.mean()), 4), "best": best}
-
-
-_SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills.json lists
-
-
-def _skills(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
-    """What skills.json says of each skill."""
-    label = world.places.label
-    entries = []
-    for skill, places in enumerate(np.asarray(evaluation.trajectories, np.int32)):
-        path = label(places)
-        entry = {
-            "trajectory": path,
-            "last_state": path[-1],
-            "probability": round(float(evaluation.last_probability[skill]), 6),
-        }
-        if evaluation.last_states is not None:
-            chance = np.asarray(evaluation.last_states, np.float64)[:, skill]
-            likely = [s for s in np.argsort(-chance)[:_SHOWN_ENDS] if chance[s] >= _LIKELY]
-            named = label(np.array(likely, np.int32))
-            ends = [
-                [place, round(float(chance[s]), 4)] for place, s in zip(named, likely, strict=True)
-            ]
-            entry |= {"last_state": ends[0][0], "certainty": ends[0][1], "ends": ends}
-        if evaluation.positions is not None:
-            points = np.asarray(evaluation.positions[skill], np.float64)
-            entry["positions"] = np.round(points, 3).tolist()
-        entries.append(entry)
-    return entries
-
-
-def _detail(env_steps: int, evaluation: Evaluation) -> dict[str, Any]:
-    """Accuracy and visits per step: visits[t] lists [state, number of skills there after t]."""
-    states = np.asarray(evaluation.trajectories).T
-    visits = [np.unique(row, return_counts=True) for row in states]
-    return {
-        "env_steps": env_steps,
-        "accuracy_per_step": [round(float(x), 4) for x in evaluation.accuracy_per_step],
-        "visits_per_step": [np.stack(pair, 1).tolist() for pair in visits],
-    }
 
 
 def _versions() -> dict[str, Any]:

@@ -21,10 +21,11 @@ from apart.skills import places
 from apart.skills.policies import LearntRun, learnt_of
 from apart.training import collect
 from apart.training.collect import Drawn
+from apart.training.evaluations import greedy_actions
 from apart.training.host import Host
 from apart.training.learner import evaluated
 from apart.training.objectives.contract import chains
-from apart.training.program import evaluated_side, evaluated_start, greedy_actions
+from apart.training.rounds import evaluated_side, evaluated_start
 from apart.worlds import guards
 from apart.worlds.world import HostWorld, JaxWorld
 

@@ -23,9 +23,10 @@ from apart.skills import places
 from apart.skills.policies import LearntRun, acts_of, learnt_of
 from apart.training import collect
 from apart.training.collect import Drawn
+from apart.training.evaluations import greedy_actions, of_states
 from apart.training.host import Host
 from apart.training.learner import evaluated
-from apart.training.program import evaluated_start, greedy_actions, of_states
+from apart.training.rounds import evaluated_start
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
 SAMPLED: Final = 20  # episodes that `reach` plays where nothing is exact

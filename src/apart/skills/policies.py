@@ -23,9 +23,11 @@ from apart.objective.objectives import OBJECTIVES
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
+from apart.training.evaluations import of_states
 from apart.training.learner import Learner, evaluated
+from apart.training.learners import learner_of
 from apart.training.objectives.contract import Kept, Objective, chains
-from apart.training.program import initial, learner_of, of_states
+from apart.training.rounds import initial
 from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
 from apart.worlds.holding import held
 from apart.worlds.world import TableWorld, World
