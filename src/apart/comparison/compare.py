@@ -10,6 +10,7 @@ from apart._errors import RunInterrupted
 from apart.comparison import results, show
 from apart.comparison.results import What
 from apart.comparison.rows import Row, rows
+from apart.methods import METHODS
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
@@ -96,16 +97,15 @@ def _missing(row: Row, known: Mapping[What, results.Result]) -> list[Task]:
     return [task for task in row.tasks if task.config.seed not in found.seeds]
 
 
-def _in_order(found: Iterable[results.Result], table: Sequence[Row]) -> list[results.Result]:
-    """By world, steps and method as in ``table``; what it does not have comes after."""
-    found = list(found)
+def _in_order(found: Sequence[results.Result], table: Sequence[Row]) -> list[results.Result]:
+    """By world and steps as in ``table``, by method as in `apart list`."""
 
     def places(asked: Iterable[Any], there: Iterable[Any]) -> dict[Any, int]:
         return {name: at for at, name in enumerate(dict.fromkeys([*asked, *there]))}
 
     worlds = places((row.world for row in table), (result.world for result in found))
     steps = places((row.steps for row in table), (result.steps for result in found))
-    methods = places((row.method for row in table), (result.method for result in found))
+    methods = places(METHODS, (result.method for result in found))
     return sorted(
         found, key=lambda r: (worlds[r.world], steps[r.steps], methods[r.method], r.label)
     )
