@@ -461,12 +461,34 @@ PUBLISHED_MAZES = {
 }
 
 
+UPSIDE_SIZES = "57, 51"  # as many skills as UPSIDE has in each of the two mazes
+
+
+def _maze_runs(label: str, k: str) -> list[list[dict[str, Any]]]:
+    """The runs of a row in the bottleneck and in the U."""
+    mazes = stored("mazes")["upside"]
+    sizes = k.split(", ") if k == UPSIDE_SIZES else [k, k]
+    return [
+        list(mazes.get(name, {}).get(label, {}).get(size, {}).values())
+        for name, size in zip(("bottleneck", "u"), sizes, strict=True)
+    ]
+
+
+def _maze_sizes(label: str) -> list[str]:
+    """K of the rows of a method, most first; those of UPSIDE as one."""
+    mazes = stored("mazes")["upside"]
+    found = {k for methods in mazes.values() for k in methods.get(label, {})}
+    pair = set(UPSIDE_SIZES.split(", "))
+    if pair & found:
+        found = (found - pair) | {UPSIDE_SIZES}
+    return sorted(found, key=lambda k: int(k.split(",")[0]), reverse=True)
+
+
 def readme_mazes() -> str:
     """The rows of `maze_upside` that a first reader asks for."""
-    mazes = stored("mazes")["upside"]
     rows: list[list[object]] = []
-    for k in ("100", "50"):
-        runs = [list(mazes[name]["apart_spread"][k].values()) for name in ("bottleneck", "u")]
+    for k in ("100", UPSIDE_SIZES):
+        runs = _maze_runs("apart_spread", k)
         seeds = " and ".join(dict.fromkeys(str(len(found)) for found in runs))
         rows.append([f"`apart_spread`, {k} skills", *map(_visited, runs), seeds])
     for label in ("UPSIDE, 1M steps", "flat UPSIDE", "DIAYN, 10M steps"):
@@ -480,14 +502,11 @@ def maze_upside() -> str:
     mazes = stored("mazes")["upside"]
     rows: list[list[object]] = []
     for label in dict.fromkeys(label for methods in mazes.values() for label in methods):
-        sizes = {k for methods in mazes.values() for k in methods.get(label, {})}
-        for k in sorted(sizes, key=int, reverse=True):
-            cells: list[object] = []
-            for name in ("bottleneck", "u"):
-                runs = list(mazes.get(name, {}).get(label, {}).get(k, {}).values())
-                cells += [_visited(runs), _last(runs)]
-            counts = {len(mazes.get(n, {}).get(label, {}).get(k, {})) for n in ("bottleneck", "u")}
-            rows.append([f"`{label}`", k, *cells, " / ".join(map(str, sorted(counts)))])
+        for k in _maze_sizes(label):
+            runs = _maze_runs(label, k)
+            cells = [cell for found in runs for cell in (_visited(found), _last(found))]
+            seeds = " / ".join(dict.fromkeys(str(len(found)) for found in runs))
+            rows.append([f"`{label}`", k, *cells, seeds])
     for label, by_k in PUBLISHED_MAZES.items():
         for k, (bottleneck, u) in by_k.items():
             rows.append([f"*{label}*", k, bottleneck, "", u, "", 3])
