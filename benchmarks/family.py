@@ -1,6 +1,7 @@
 """Checks of methods of the family against outside facts. Stored in results/family-*.json.
 
     python benchmarks/family.py disdain    DISDAIN in the world and by the loop of its own notebook
+    python benchmarks/family.py rooms      DISDAIN in classic_rooms, its own four rooms, K = 128
     python benchmarks/family.py valor      VALOR with and without its curriculum, K = 64
 
 A study stores what it has after every part of it; parts that are stored are not made again.
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+import apart
 from apart._types import Array, Key
 from apart.objective import ensemble
 from apart.objective.rewards import clipped_posterior
@@ -28,6 +30,7 @@ from apart.training.state import hyper_of
 from apart.worlds import grid
 
 RESULTS = Path(__file__).parent.parent / "results"
+RUNS = Path("runs/family/disdain-rooms")
 
 
 def path_of(study: str) -> Path:
@@ -158,6 +161,22 @@ def disdain(seeds: int, updates: int, every: int = 100_000) -> None:
             keep("disdain", table)
 
 
+def rooms(seeds: int, updates: int) -> None:
+    """Through run folders: what was stopped goes on, and what is there is read."""
+    rows = {}
+    for seed in range(seeds):
+        folder = RUNS / f"seed-{seed}"
+        options = {"skills": 128, "evaluate_every": 2_000_000, "steps": 20 * updates}
+        if not (folder / "config.json").exists():
+            apart.train("classic_rooms", method="disdain", seed=seed, out=folder, **options)
+        elif not (folder / "summary.json").exists():
+            apart.resume(folder)
+        found = apart.load(folder).metrics
+        names = ("env_steps", "n_effective", "information_count")
+        rows[str(seed)] = [{name: row[name] for name in names} for row in found]
+        keep("disdain-rooms", rows)
+
+
 def valor(seeds: int, updates: int, every: int = 10_000) -> None:
     """How well the decoder names the skills that are drawn, and how many those are."""
     table: dict[str, Any] = {"seeds": seeds, "skills": 64, "horizon": 10, "runs": {}}
@@ -185,7 +204,11 @@ def valor(seeds: int, updates: int, every: int = 10_000) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    studies = {"disdain": (disdain, 4, 1_000_000), "valor": (valor, 2, 60_000)}
+    studies = {
+        "disdain": (disdain, 4, 1_000_000),
+        "rooms": (rooms, 1, 5_000_000),
+        "valor": (valor, 2, 60_000),
+    }
     parser.add_argument("study", choices=studies)
     parser.add_argument("--seeds", type=int)
     parser.add_argument("--updates", type=int)

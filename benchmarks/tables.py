@@ -249,6 +249,19 @@ def family_disdain() -> str:
     return markdown([f"updates, {table['seeds']} seeds", *names], rows)
 
 
+def family_disdain_rooms() -> str:
+    """Skills of DISDAIN in its own four rooms, as training goes on."""
+    rows = []
+    for seed, found in stored("family-disdain-rooms").items():
+        at = {row["env_steps"]: row for row in found}
+        for steps in sorted(at):
+            if steps in (2e6, 10e6, 20e6, 50e6, 100e6, 200e6, 600e6):
+                row = at[steps]
+                count = f"{row['information_count']:.1f}"
+                rows.append([seed, f"{steps / 1e6:g}M", f"{row['n_effective']:g}", count])
+    return markdown(["seed", "steps", "distinct last states", "information count"], rows)
+
+
 def family_valor() -> str:
     """How many skills VALOR's decoder names how well, with and without the curriculum."""
     table, rows = stored("family-valor"), []
@@ -1204,7 +1217,7 @@ TABLES: dict[str, Callable[[], str]] = {
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare, compare_few, readme_compare),
         *(spread_maps, spread_studies, spread_soon, spread_scale, spread_ablation),
-        *(family_disdain, family_valor),
+        *(family_disdain, family_disdain_rooms, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),
         *(family_metra, family_few, family_explore, family_visr, family_discern),
         *(family_blocked, family_domino, family_upside, family_upside_mazes),

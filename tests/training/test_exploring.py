@@ -86,18 +86,20 @@ def test_nothing_that_was_never_tried_is_foreseen():
     assert one.obs[0, first + 1] != two.obs[0, first + 1]
 
 
-@pytest.mark.parametrize("tried", [True, False], ids=["all", "all but what is too far"])
-def test_where_nothing_can_be_tried_skills_act(tried):
-    """In a corridor of 40 an episode of 20 steps has no time for its other end."""
+@pytest.mark.parametrize(("first", "goes"), [(40, False), (20, False), (19, True)])
+def test_skills_act_where_nothing_can_be_tried_in_time(first, goes):
+    """A corridor in which what lies from one cell on is untried, and episodes of 20 steps."""
     world = parse("S" + 39 * ".", "corridor")
     n, horizon = 40, 20
-    known = np.ones((n, 5), bool)
-    known[30:] = tried
+    known = np.arange(n)[:, None] < np.full(5, first)
     q = jnp.asarray(np.random.default_rng(2).random((n, 5, 3)), jnp.float32)
     some = Drawn(jnp.arange(3, dtype=jnp.int32), jnp.full((3, horizon), GREEDY, jnp.int32))
-    key, dynamics = jax.random.key(1), Dynamics.of(world)
-    got = trying(dynamics, q, visits_of(known), some, key)
-    np.testing.assert_array_equal(got.obs, by_table(dynamics, q, some, key).obs)
+    dynamics = Dynamics.of(world)
+    got = trying(dynamics, q, visits_of(known), some, KEY)
+    if goes:
+        assert got.obs[:, -2].tolist() == [first] * 3  # the last step tries something there
+    else:
+        np.testing.assert_array_equal(got.obs, by_table(dynamics, q, some, KEY).obs)
 
 
 @pytest.mark.parametrize("slip", [0.0, 0.3])
