@@ -130,15 +130,3 @@ def test_a_state_that_an_episode_came_to_with_its_last_step_is_explored():
     got = trying(Dynamics.of(world), jnp.zeros((4, 5, 1)), visits_of(known), drawn(steps=9), KEY)
     cells = zip(got.obs[0].tolist(), got.action[0].tolist(), strict=False)
     assert {action for state, action in cells if state == 3} == set(range(5))
-
-
-def test_an_episode_does_not_set_out_for_what_it_cannot_try():
-    """After the first thing, ten steps are left, and the next is ten steps away."""
-    world = parse("S" + 14 * ".", "corridor")
-    known = np.ones((15, 5), bool)
-    known[1, 0] = known[11, 3] = False
-    stays = jnp.zeros((15, 5, 1)).at[:, 0].set(1.0)
-    got = trying(Dynamics.of(world), stays, visits_of(known), drawn(steps=12), KEY)
-    assert got.obs[0].tolist() == [0] + 12 * [1]
-    longer = trying(Dynamics.of(world), stays, visits_of(known), drawn(steps=13), KEY)
-    assert longer.obs[0, -2] == 11
