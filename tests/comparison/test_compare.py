@@ -211,11 +211,50 @@ def test_equal_rows_are_joined_seed_by_seed():
         ]
     )
     assert [(one.label, one.seeds, one.identity) for one in both] == [
-        ("vic", [0, 1, 2, 3], "same"),
+        ("vic", [0, 1, 2, 3], ""),  # of some of its seeds nobody knows
         ("vic + sharing", [0, 1], ""),
     ]
     (cell,) = both[0].cells.values()  # only one of them has seconds
     assert cell == Cell([1.0, 3.0, 5.0, 7.0], False, 9.0)
+
+
+def test_a_row_without_a_new_seed_changes_nothing():
+    one = row(seconds=Cell([1.0, 1.0], False, None))
+    assert results.joined([one, row(exact=False)]) == [one]
+
+
+def test_rows_of_other_sizes_are_other_tables():
+    few = row()._replace(skills=8)
+    shown = show.markdown([row(), few])
+    assert "K = 100, T = 40, 2 seeds**" in shown
+    assert "K = 8, T = 40, 2 seeds**" in shown
+    assert len(show.figure([row(), few]).axes) == 2
+    with pytest.raises(UserError, match="episodes of 40 and of 9 steps"):
+        results.joined([row(), row()._replace(horizon=9)])
+
+
+def test_all_may_be_known_and_the_same_command_goes_on(made, tmp_path):
+    for _ in range(2):
+        found = compare(
+            ["corridor"], tmp_path, methods=["vic"], engine=refuses, known=made[1], **SMALL
+        )
+        assert [one.label for one in found] == [one.label for one in made[1]]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        *("{}", "3", "[3]", '[{"world": 1}]', '[{"cells": []}]'),
+        '[{"cells": {"distinct": {"values": [1]}}}]',
+        '[{"world": "empty", "label": "vic", "method": "vic", "steps": 1, "skills": 2, "horizon": 3'
+        ', "seeds": [0, 1], "cells": {"distinct": {"values": [1], "exact": true, "most": null}}}]',
+    ],
+)
+def test_a_file_that_is_no_comparison_gets_one_line(rows, tmp_path):
+    (tmp_path / "odd.json").write_text('{"rows": ' + rows + "}")
+    with pytest.raises(UserError, match=r"odd.json: no comparison") as error:
+        results.read(tmp_path / "odd.json")
+    assert "\n" not in str(error.value)
 
 
 def test_rows_of_other_options_do_not_fit_together(made, tmp_path):
@@ -298,6 +337,8 @@ def test_the_bounds_are_those_of_even_dealing(made):
         (["corridor", "--seeds", "0"], "--seeds: 0 is outside"),
         (["corridor", "--skills", "1"], "--skills: 1 is outside"),
         (["corridor", "--seed", "-1"], "--seed"),
+        (["corridor", "--seed", "2147483647", "--seeds", "2"], "--seed"),
+        (["corridor", "--with", ""], "--with: '' has an empty part"),
         (["corridor", "--with", "no.json"], "no.json"),
         (["corridor", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
     ],

@@ -134,3 +134,16 @@ def test_a_look_is_made_where_one_is_due_and_something_may_change():
     assert int(LOOK(done, graph, jnp.int32(ends.EVERY), 0, 9).width) == 77
     more = done._replace(n_seen=done.n_seen - 1)
     assert int(LOOK(more, graph, jnp.int32(ends.EVERY), 0, 9).width) == 1
+    assert int(LOOK(more, graph, jnp.int32(ends.EVERY + 1), 0, 9).width) == 77
+    moving = done._replace(settled=jnp.bool_(False))  # nothing new: in any round
+    assert int(LOOK(moving, graph, jnp.int32(ends.EVERY + 1), 0, 9).width) == 1
+
+
+def test_the_edge_is_what_no_start_leads_to_in_time():
+    """Two starts at the ends of a corridor of 12, episodes of 4 steps: cells 4 to 7 are too far."""
+    world = grid.parse("S...........", "line")
+    graph, first = graph_of(world), ends.init(12, 2, 0)
+    one = LOOK(first, graph, jnp.int32(ends.EVERY), jnp.array([0]), 4)
+    both = LOOK(first, graph, jnp.int32(ends.EVERY), jnp.array([0, 11]), 4)
+    assert np.flatnonzero(one.edge).tolist() == list(range(4, 12))
+    assert np.flatnonzero(both.edge).tolist() == [4, 5, 6, 7]

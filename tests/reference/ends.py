@@ -35,7 +35,8 @@ class Places:
 
     def round(self, rounds, seen, n_seen):
         new = n_seen != self.n_seen
-        if rounds % EVERY == 0 and (new or not self.settled or self.trials < TRIALS):
+        due = rounds % EVERY == 0 or not new  # once nothing new is seen, in every round
+        if due and (new or not self.settled or self.trials < TRIALS):
             self.look(seen, n_seen)
 
     def look(self, seen, n_seen):

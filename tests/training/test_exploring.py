@@ -33,7 +33,7 @@ def drawn(n_episodes=1, steps=40):
 
 
 def steps_by_loops(leads):
-    far = np.where((leads == UNTRIED).any(1), 0, len(leads))
+    far = np.where((leads == UNTRIED).any(1), 0, exploring.NEVER)
     for _ in leads:
         for s, row in enumerate(leads):
             far[s] = min([far[s], *(1 + far[to] for to in row if to != UNTRIED)])
@@ -46,7 +46,9 @@ def test_steps_are_those_of_loops(share):
     leads = exploring.leads_to(ROOMS.next_state, visits_of(tried))
     assert (np.asarray(leads) == np.where(tried, NEXT[:, :, 0], UNTRIED)).all()
     found = exploring.steps_to_untried(leads)
-    np.testing.assert_array_equal(found, np.minimum(steps_by_loops(np.asarray(leads)), len(NEXT)))
+    np.testing.assert_array_equal(
+        found, np.minimum(steps_by_loops(np.asarray(leads)), exploring.NEVER)
+    )
 
 
 def test_of_several_successors_the_one_seen_most_counts():
@@ -86,11 +88,12 @@ def test_nothing_that_was_never_tried_is_foreseen():
     assert one.obs[0, first + 1] != two.obs[0, first + 1]
 
 
-@pytest.mark.parametrize(("first", "goes"), [(40, False), (20, False), (19, True)])
-def test_skills_act_where_nothing_can_be_tried_in_time(first, goes):
+@pytest.mark.parametrize(
+    ("n", "first", "goes"), [(40, 40, False), (40, 20, False), (40, 19, True), (5, 5, False)]
+)
+def test_skills_act_where_nothing_can_be_tried_in_time(n, first, goes):
     """A corridor in which what lies from one cell on is untried, and episodes of 20 steps."""
-    world = parse("S" + 39 * ".", "corridor")
-    n, horizon = 40, 20
+    world, horizon = parse("S" + (n - 1) * ".", "corridor"), 20
     known = np.arange(n)[:, None] < np.full(5, first)
     q = jnp.asarray(np.random.default_rng(2).random((n, 5, 3)), jnp.float32)
     some = Drawn(jnp.arange(3, dtype=jnp.int32), jnp.full((3, horizon), GREEDY, jnp.int32))

@@ -51,9 +51,11 @@ def run(parsed: argparse.Namespace) -> int:
 
     if not parsed.worlds:
         raise UserError("name a world, or several (see 'apart list worlds')")
-    files = getattr(parsed, "with")  # a word of Python
+    joined = getattr(parsed, "with")  # a word of Python
+    known = [] if joined is None else _names("--with", joined)
     first = check_value("seed", number("--seed", parsed.seed, whole=True))
     seeds = words.count("--seeds", parsed.seeds, MAX_SEEDS)
+    check_value("seed", first + seeds - 1)
     compare(
         parsed.worlds,
         words.out(parsed) or Path("runs") / "compare",
@@ -67,7 +69,7 @@ def run(parsed: argparse.Namespace) -> int:
         sharing=parsed.sharing,
         engine=engine(parsed.engine),
         say=lambda text: print(text, flush=True),
-        known=[r for f in _names("--with", files) for r in results.read(Path(f))] if files else (),
+        known=[row for file in known for row in results.read(Path(file))],
     )
     return 0
 

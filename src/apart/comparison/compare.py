@@ -18,6 +18,8 @@ from apart.running.queue import raise_failures
 from apart.running.study import Task
 from apart.runs import files
 
+STORED = "compare.json"
+
 
 def compare(
     worlds: Sequence[str],
@@ -54,7 +56,7 @@ def compare(
         UserError: wrong input (nothing was trained), or what failed (all else is written).
         RunInterrupted: a signal; calling again goes on.
     """
-    study.check_folder(folder, "comparison")
+    study.check_folder(folder, "comparison", STORED)
     table = rows(
         list(dict.fromkeys(worlds)),
         methods,
@@ -106,9 +108,12 @@ def _in_order(found: Sequence[results.Result], table: Sequence[Row]) -> list[res
     worlds = places((row.world for row in table), (result.world for result in found))
     steps = places((row.steps for row in table), (result.steps for result in found))
     methods = places(METHODS, (result.method for result in found))
-    return sorted(
-        found, key=lambda r: (worlds[r.world], steps[r.steps], methods[r.method], r.label)
-    )
+
+    def place(result: results.Result) -> tuple[int, int, int, int, str]:
+        world, step, method = worlds[result.world], steps[result.steps], methods[result.method]
+        return world, step, result.skills, method, result.label
+
+    return sorted(found, key=place)
 
 
 def _show(
@@ -117,7 +122,7 @@ def _show(
     """What was measured of the runs that are there, and what is ``known``, written and said."""
     found = _in_order(results.joined([*results.measured(table), *known]), table)
     if found:
-        results.write(folder / "compare.json", found, machine.words())
+        results.write(folder / STORED, found, machine.words())
         files.write_bytes(folder / "compare.md", (show.page(found) + "\n").encode())
         files.write_picture(folder / "compare.png", show.figure(found))
         say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")

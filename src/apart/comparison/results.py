@@ -95,7 +95,14 @@ def check_same(result: Result, identity: str) -> None:
 
 def _both(one: Result, other: Result) -> Result:
     check_same(one, other.identity)
+    if one.horizon != other.horizon:
+        raise UserError(
+            f"{one.label} in {one.world} was measured with episodes of {one.horizon} and of "
+            f"{other.horizon} steps; leave that file out of --with"
+        )
     new = [at for at, seed in enumerate(other.seeds) if seed not in one.seeds]
+    if not new:
+        return one
     seeds = [*one.seeds, *(other.seeds[at] for at in new)]
     order = sorted(range(len(seeds)), key=seeds.__getitem__)
     cells = {}
@@ -108,7 +115,7 @@ def _both(one: Result, other: Result) -> Result:
     return one._replace(
         seeds=[seeds[at] for at in order],
         cells=cells,
-        identity=one.identity or other.identity,
+        identity=one.identity if other.identity else "",  # of all seeds, or of none
     )
 
 
@@ -146,8 +153,10 @@ def read(path: Path) -> list[Result]:
     """Results as they were stored; `UserError` where the file is something else."""
     stored = files.read_json(path)
     try:
+        if not isinstance(stored["rows"], list):
+            raise TypeError("its rows are no list")
         return [_result(row) for row in stored["rows"]]
-    except (LookupError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise UserError(f"{path}: no comparison ({error!r})") from None
 
 
@@ -160,7 +169,10 @@ def _result(row: Mapping[str, Any]) -> Result:
         )
         for name, cell in row["cells"].items()
     }
-    return Result(**{**row, "cells": cells})
+    found = Result(**{**row, "cells": cells})
+    if any(len(cell.values) != len(found.seeds) for cell in cells.values()):
+        raise ValueError(f"{found.label} has not one value for each seed")
+    return found
 
 
 def words(name: str, cell: Cell) -> str:

@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 _DRAWN: Final = ("distinct", "information_count")
 
 
-def groups(results: Iterable[Result]) -> dict[tuple[str, int], list[Result]]:
-    """By world and steps, in their order."""
-    found: dict[tuple[str, int], list[Result]] = {}
+def groups(results: Iterable[Result]) -> list[list[Result]]:
+    """Rows of one table: equal world, steps, K and T; in their order."""
+    found: dict[tuple[str, int, int, int], list[Result]] = {}
     for result in results:
-        found.setdefault((result.world, result.steps), []).append(result)
-    return found
+        same = result.world, result.steps, result.skills, result.horizon
+        found.setdefault(same, []).append(result)
+    return list(found.values())
 
 
 def columns(results: Sequence[Result]) -> list[str]:
@@ -32,13 +33,14 @@ def columns(results: Sequence[Result]) -> list[str]:
     return [name for name in METRICS if any(name in result.cells for result in results)]
 
 
-def heading(world: str, steps: int, results: Sequence[Result]) -> str:
+def heading(results: Sequence[Result]) -> str:
     """``four_rooms, 1,000,000 steps, K = 100, T = 40, 4 seeds``."""
     counts = sorted({len(result.seeds) for result in results})
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     noun = "seed" if counts == [1] else "seeds"
     first = results[0]
-    return f"{world}, {steps:,} steps, K = {first.skills}, T = {first.horizon}, {seeds} {noun}"
+    of = f"{first.world}, {first.steps:,} steps, K = {first.skills}, T = {first.horizon}"
+    return f"{of}, {seeds} {noun}"
 
 
 def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
@@ -64,12 +66,12 @@ def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
 def text(results: Sequence[Result]) -> str:
     """For a terminal."""
     parts = []
-    for (world, steps), some in groups(results).items():
+    for some in groups(results):
         head, rows = _cells(some)
         table = [head, *rows]
         widths = [max(len(row[i]) for row in table) for i in range(len(head))]
         lines = [_aligned(row, widths) for row in table]
-        parts.append("\n".join([heading(world, steps, some), *lines]))
+        parts.append("\n".join([heading(some), *lines]))
     return "\n\n".join([*parts, "\n".join(legend(results))])
 
 
@@ -86,12 +88,12 @@ def page(results: Sequence[Result]) -> str:
 def markdown(results: Sequence[Result]) -> str:
     """For a page: a table for each world and number of steps."""
     parts = []
-    for (world, steps), some in groups(results).items():
+    for some in groups(results):
         head, rows = _cells(some)
         lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
         lines += [f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows]
         lines[-1] = lines[-1].replace("`at most`", "*at most*")
-        parts.append("\n".join([f"**{heading(world, steps, some)}**", "", *lines]))
+        parts.append("\n".join([f"**{heading(some)}**", "", *lines]))
     return "\n\n".join(parts)
 
 
@@ -112,13 +114,17 @@ def figure(results: Sequence[Result]) -> Figure:
     size = (3.1 * len(found) + 1.6, len(names) * (0.24 * len(labels) + 1.0))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
-        for column, ((world, steps), some) in enumerate(found.items()):
+        for column, some in enumerate(found):
             axis = axes[row * len(found) + column]
             _panel(axis, name, some, labels, styles)
             axis.set_yticks(range(len(labels)), labels if column == 0 else [], fontsize=7.5)
-            draw.title(axis, f"{world}, {steps / 1e6:g}M steps" if row == 0 else "")
+            draw.title(axis, _title(some[0]) if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
     return made
+
+
+def _title(first: Result) -> str:
+    return f"{first.world}, {first.steps / 1e6:g}M steps, K = {first.skills}"
 
 
 def _labels(results: Sequence[Result]) -> list[str]:

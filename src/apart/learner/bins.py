@@ -123,6 +123,9 @@ def look(kept: Bins, rounds: Array, horizon: int) -> Bins:
         n_seen=jnp.where(kept.new, -1, kept.ends.n_seen),
     )
     due = rounds % ends.EVERY == 0
-    after = ends.look(before, graph(kept), rounds, kept.start, horizon)
-    found = jax.tree.map(lambda a, b: jnp.where(due, a, b), after, kept.ends)
+    found: Ends = jax.lax.cond(
+        due,
+        lambda: ends.look(before, graph(kept), rounds, kept.start, horizon),
+        lambda: kept.ends,
+    )
     return kept._replace(ends=found, new=kept.new & ~due)

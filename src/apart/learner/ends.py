@@ -82,30 +82,30 @@ def read(ends: Ends, states: Array | None) -> Array:
     return jnp.where(owner[:, None] == skills, near[:, None], 0.0)
 
 
-def look(ends: Ends, graph: Graph, rounds: Array, start: int | Array, horizon: int) -> Ends:
+def look(ends: Ends, graph: Graph, rounds: Array, starts: int | Array, horizon: int) -> Ends:
     """``ends`` after a look at what is known, if one is due in this round and could change it.
 
     Args:
         ends: as they were.
         graph: all transitions.
         rounds: made so far.
-        start: the state in which episodes start.
+        starts: the states in which episodes start, or the only one.
         horizon: transitions of an episode.
     """
     new = graph.seen.sum(dtype=jnp.int32) != ends.n_seen
     open_ = new | ~ends.settled | (ends.n_trials < _TRIALS)
     due = open_ & (~new | (rounds % EVERY == 0))
     found: Ends = jax.lax.cond(
-        due, lambda now: looked(now, graph, start, horizon), lambda now: now, ends
+        due, lambda now: looked(now, graph, starts, horizon), lambda now: now, ends
     )
     return found
 
 
-def looked(ends: Ends, graph: Graph, start: int | Array, horizon: int) -> Ends:
+def looked(ends: Ends, graph: Graph, starts: int | Array, horizon: int) -> Ends:
     """A step of the places; of another beginning where they are settled."""
     n_seen = graph.seen.sum(dtype=jnp.int32)
     n_states = ends.owner.shape[0]
-    first = jnp.full(n_states, n_states, jnp.int32).at[start].set(0)
+    first = jnp.full(n_states, n_states, jnp.int32).at[starts].set(0)
     away = jax.lax.cond(
         n_seen != ends.n_seen,
         lambda: _spread(first, graph, graph.seen, 1),

@@ -60,11 +60,15 @@ def same(config: Config, world: World) -> str:
     return plan.identity(dataclasses.replace(config, seed=0), world)[:10]
 
 
-def check_folder(folder: Path, what: str) -> None:
-    """`UserError` where ``folder`` cannot be that of a study: ``what`` it is called."""
+def check_folder(folder: Path, what: str, result: str = RUNS) -> None:
+    """`UserError` where ``folder`` cannot be that of a study: ``what`` it is called.
+
+    A folder that is not empty has ``result`` in it, if not runs.
+    """
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another --out")
-    if not (folder / RUNS).is_dir() and files.listing(folder):
+    its_own = (folder / RUNS).is_dir() or (folder / result).exists()
+    if not its_own and files.listing(folder):
         raise UserError(f"{folder} is not empty and holds no {what}; choose another --out")
 
 

@@ -16,6 +16,7 @@ import jax.numpy as jnp
 from apart._types import Array
 
 UNTRIED = -1  # where nobody knows what an action leads to
+NEVER = 2**30  # steps to where no way leads: more than any episode has
 _BY_CHANCE = 5  # times that an action is tried where it may lead to several states
 
 
@@ -37,17 +38,16 @@ def leads_to(next_state: Array, visits: Array) -> Array:
 def steps_to_untried(leads: Array) -> Array:
     """[S] steps along what is known to the nearest state with an action that was never tried.
 
-    S where no way leads to one.
+    `NEVER` where no way leads to one.
     """
-    n_states = leads.shape[0]
 
     def lower(carry: tuple[Array, Array]) -> tuple[Array, Array]:
         now, _ = carry
-        onward = jnp.where(leads == UNTRIED, n_states, now[leads]).min(axis=1)
+        onward = jnp.where(leads == UNTRIED, NEVER, now[leads]).min(axis=1)
         after = jnp.minimum(now, onward + 1)
         return after, (after != now).any()
 
-    first = jnp.where((leads == UNTRIED).any(axis=1), 0, n_states)
+    first = jnp.where((leads == UNTRIED).any(axis=1), 0, NEVER)
     found: Array = jax.lax.while_loop(lambda carry: carry[1], lower, (first, jnp.bool_(True)))[0]
     return found
 

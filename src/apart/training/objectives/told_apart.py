@@ -154,16 +154,16 @@ def _places(given: Given) -> Keeper:
 
     def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
         assert met.graph is not None
-        return ends.look(kept, met.graph(), met.rounds, start, given.p.config.decisions)
+        return ends.look(kept, met.graph(), met.rounds, starts, given.p.config.decisions)
 
     def worth(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
         """As many times as a state at the edge would pay if the episode stayed there for ever."""
         edge = kept.edge if obs is None else kept.edge[obs]
         return jnp.where(edge, 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-3), 1.0)
 
-    n_skills, start = given.p.config.skills, known.start
+    n_skills, starts = given.p.config.skills, jnp.asarray(given.starts)
     return Keeper(
-        init=lambda key, hyper: ends.init(n_states, n_skills, start),
+        init=lambda key, hyper: ends.init(n_states, n_skills, given.starts[0]),
         read=ends.read,
         meet=meet,
         worth=worth,
