@@ -3,7 +3,7 @@
     python benchmarks/spread.py maps       the paper's worlds and 16 maps, K = 4 to 64
     python benchmarks/spread.py others     DIAYN, VIC, APART and apart_plus with few skills
     python benchmarks/spread.py held_out   maps drawn at random that nothing was chosen on
-    python benchmarks/spread.py epsilon    the share of random actions, on the maze it was chosen on
+    python benchmarks/spread.py epsilon    the share of random actions, in a maze
     python benchmarks/spread.py ablation   without each part
     python benchmarks/spread.py complete   as many skills as cells, beside apart_plus
     python benchmarks/spread.py soon       steps until 100 skills are complete, beside apart_plus
@@ -265,7 +265,7 @@ def held_out(seeds: int, steps: int) -> None:
 
 
 def epsilon(seeds: int, steps: int) -> None:
-    """The maze on which the share of random actions was chosen."""
+    """The share of random actions, in the maze on which it was chosen before episodes searched."""
     for share in (0.01, 0.2):
         cases = [
             Case("maze:21,102", 8, seed, steps, change=f"epsilon {share}") for seed in range(seeds)

@@ -334,8 +334,8 @@ HELD = {
         "{} of {} seeds solved the far corner so": (
             lambda: solved("far corner", "skills of apart_spread, optimistic")
         ),
-        "the {:.0f} cells that are farthest within {} steps, and chains of them come to {:.0f} "
-        "cells only": (
+        "{:.0f} cells within {} steps have a skill, and chains of them end in the same {:.0f} "
+        "cells": (
             lambda: [
                 fmean(one[1] for one in stored("payoff")["chains"]["apart_spread"]),
                 stored("payoff")["short"],
