@@ -7,6 +7,7 @@ import pytest
 
 import apart
 from apart._errors import UserError
+from apart.running import records
 from apart.running import run as host
 from apart.runs import checkpoint, files
 from apart.runs import folder as run_folder
@@ -70,7 +71,7 @@ def test_the_history_says_where_skills_ended(run):
 
 def test_the_history_is_a_function_of_the_evaluations_number():
     """Every one to 16, then eight for each doubling: a longer run keeps the same ones."""
-    kept = [n for n in range(4001) if host._has_history(n)]
+    kept = [n for n in range(4001) if records.has_history(n)]
     assert kept[:20] == [*range(17), 18, 20, 22]
     assert sum(n <= 200 for n in kept) == 45
     assert len(kept) == 80
