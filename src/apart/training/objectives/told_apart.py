@@ -148,9 +148,8 @@ def _counted(given: Given) -> Keeper:
 
 def _places(given: Given) -> Keeper:
     """Places that share the known transitions among them."""
-    n_states, known = given.counted, given.known
+    n_states = given.counted
     assert n_states is not None
-    assert known is not None
 
     def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
         assert met.graph is not None
