@@ -251,12 +251,21 @@ def all_ends(method):
     return sum(row["found"] == row["cells"] for row in rows), len(rows)
 
 
+def soon(name):
+    """The most steps until every cell has a skill of apart_spread; how many seeds, of how many."""
+    rows = [row for row in stored("spread-soon") if row["method"] == "apart_spread"]
+    at = [row["first_full_at"] for row in rows if row["world"] == name]
+    full = [steps for steps in at if steps is not None]
+    return [max(full), len(full), len(at)]
+
+
 def spread_costs():
     return [row["ratio_of_means"] for row in stored("spread-cost")]
 
 
 HELD = {
     "README.md": {
+        "`apart_spread` within {:,} on {} of {}": lambda: soon("four_rooms"),
         "finds all {} skills of four rooms within 200,000 steps on {} of {} seeds": (
             lambda: [cells(), *complete()]
         ),
@@ -443,6 +452,10 @@ HELD = {
                 stored("spread-epsilon")[0]["ideal_radius"],
             ]
         ),
+        "when looked at after {:.0f}k steps": lambda: [
+            max(row["all_tried_at"] or 0 for row in stored("spread-scale") if row["skills"] == 256)
+            / 1000
+        ],
         "A run takes {:.2f} to {:.2f} of the time of one of `apart_plus`": (
             lambda: [min(spread_costs()), max(spread_costs())]
         ),
