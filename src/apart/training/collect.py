@@ -232,7 +232,7 @@ def trying(dynamics: Dynamics, q: Array, visits: Array, drawn: Drawn, key: Key) 
     far, first = exploring.steps_to_untried(leads), dynamics.begin(key, n)
 
     def tried() -> Episodes:
-        greedy = jnp.argmax(q, axis=1)[:, drawn.skill].T  # [E, S]
+        greedy = jnp.argmax(q[:, :, drawn.skill], axis=1).T  # [E, S]
         rollout = partial(exploring.episode, leads, far, dynamics.after)
         luck = _luck(key, (n, steps))
         states, action = jax.vmap(rollout)(greedy, first, drawn.choice, luck)
