@@ -29,7 +29,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -125,7 +125,7 @@ def with_short_moves(name: str) -> JaxWorld:
     return mazes.from_spec(spec, like.horizon)
 
 
-def walked(name: str, seed: int, steps: int) -> int:
+def walked(name: str, seed: int, steps: int) -> dict[str, int]:
     """Buckets that a random walk of so many steps ever visits."""
     known = MAZES[name]
     layout = mazes.read(mazes.drawing(known.drawing), name)
@@ -147,7 +147,7 @@ def walked(name: str, seed: int, steps: int) -> int:
     seen = np.zeros(len(layout.cells), bool)
     for batch in range(steps // (SIDE_BY_SIDE * known.horizon)):
         seen |= np.asarray(episodes(jax.random.fold_in(jax.random.key(seed), batch)))
-    return int(seen.sum())
+    return {"visited": int(seen.sum()), "env_steps": steps}
 
 
 def trained(
@@ -210,7 +210,6 @@ def speeds(rounds: int = 10, turns: int = 8) -> list[dict[str, Any]]:
     ]
 
 
-STUDIES = ("walk", "methods", "choose", "steady", "upside", "hold", "metric", "figure", "speed")
 FREE = "near_end_free"  # the reward of apart_spread, its targets without bounds
 HOLDS = (
     *((hold, bounded, 4) for hold in (1, 2, 4, 5, 8) for bounded in (True, False)),
@@ -353,10 +352,99 @@ class Study:
         print(*path, found, flush=True)
 
 
+def meant(label: str, only: str, rows: Iterable[str]) -> bool:
+    """Whether ``only`` means this row: its name, or how it begins."""
+    return label == only if only in rows else label.startswith(only)
+
+
+def seeds_of(asked: argparse.Namespace) -> range:
+    return range(asked.first, asked.first + asked.seeds)
+
+
+def mazes_of(asked: argparse.Namespace) -> tuple[str, ...]:
+    return (asked.maze,) if asked.maze else WALKED
+
+
+Job = tuple[tuple[str, ...], Callable[[], Any]]  # where a run is stored, and how it is made
+
+
+def walk(asked: argparse.Namespace) -> Iterator[Job]:
+    for name, seed in product(mazes_of(asked), seeds_of(asked)):
+        yield (name, str(seed)), partial(walked, name, seed, asked.steps)
+
+
+def hold(asked: argparse.Namespace) -> Iterator[Job]:
+    for seed, (steps, bounded, updates) in product(seeds_of(asked), HOLDS):
+        name = str(steps) if updates == 4 else f"{steps}, {updates} updates"
+        path = (name, "bounded" if bounded else "free", str(seed))
+        yield path, partial(held, steps, bounded, updates, seed, asked.steps)
+
+
+def metric(asked: argparse.Namespace) -> Iterator[Job]:
+    for seed, name, sides in product(seeds_of(asked), (*mazes_of(asked), "large"), (False, True)):
+        path = (name, "sides" if sides else "as it is", str(seed))
+        yield path, partial(measured, name, sides, seed, asked.steps)
+
+
+def methods(asked: argparse.Namespace) -> Iterator[Job]:
+    rows = [row for row in METHODS.items() if meant(row[0], asked.only, METHODS)]
+    for seed, (label, (method, options)), name in product(seeds_of(asked), rows, mazes_of(asked)):
+        out = asked.runs / f"{name}-{label.replace(', ', '-')}"
+        run = partial(trained, f"maze:{name}", method, seed, asked.steps, out)
+        yield (name, label, str(seed)), partial(run, **{**COMMON, **options})
+
+
+def changed(
+    asked: argparse.Namespace,
+    rows: dict[str, dict[str, Any]],
+    mazes_: dict[str, str | JaxWorld],
+) -> Iterator[Job]:
+    """One option of apart_spread changed at a time, K = 50."""
+    rows = {label: options for label, options in rows.items() if meant(label, asked.only, rows)}
+    for seed, label, name in product(seeds_of(asked), rows, mazes_):
+        out = asked.runs / asked.what / f"{name}-{label}"
+        run = partial(trained, mazes_[name], "apart_spread", seed, asked.steps, out)
+        yield (label, name, str(seed)), partial(run, **{"skills": 50, **rows[label]})
+
+
+def steady(asked: argparse.Namespace) -> Iterator[Job]:
+    rows = {label: {"hold": 4, **options} for label, options in STEADY.items()}
+    return changed(asked, rows, {name: with_short_moves(name) for name in ("large", "tree")})
+
+
+def choose(asked: argparse.Namespace) -> Iterator[Job]:
+    return changed(asked, CHOICES, {name: f"maze:{name}:start=random" for name in EDL})
+
+
+def upside(asked: argparse.Namespace) -> Iterator[Job]:
+    rows = [row for row in ROWS.items() if meant(row[0], asked.only, ROWS)]
+    for seed, skills, (label, (method, options)), name in product(
+        seeds_of(asked), asked.skills.split(","), rows, mazes_of(asked)
+    ):
+        out = asked.runs / "upside" / f"{name}-{label}-{skills}"
+        run = partial(trained, f"maze:{name}:start=random", method, seed, asked.steps, out)
+        yield (name, label, skills, str(seed)), partial(run, **{"skills": int(skills), **options})
+
+
+STUDIES: dict[str, tuple[int, Callable[[argparse.Namespace], Iterator[Job]]]] = {  # steps, runs
+    "walk": (10_000_000, walk),
+    "methods": (300_000, methods),
+    "choose": (100_000, choose),
+    "steady": (1_000_000, steady),
+    "upside": (1_000_000, upside),
+    "hold": (300_000, hold),
+    "metric": (200_000, metric),
+}
+ONCE: dict[str, Callable[[Study], None]] = {
+    "figure": lambda study: figure(study.runs),
+    "speed": lambda study: study.keep(("speed",), speeds()),
+}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=STUDIES)
-    parser.add_argument("--seeds", type=int)
+    parser.add_argument("what", choices=[*STUDIES, *ONCE])
+    parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--skills", default="100,50,20,10", help="of upside")
@@ -365,97 +453,14 @@ def main() -> None:
     parser.add_argument("--stored", type=Path, default=STORED)
     parser.add_argument("--runs", type=Path, default=Path("runs/mazes"))
     asked = parser.parse_args()
-    names = (asked.maze,) if asked.maze else WALKED
     study = Study(asked.stored, asked.runs)
-    seeds = range(asked.first, asked.first + (asked.seeds or 1))
-    if asked.what == "figure":
-        figure(asked.runs)
-    elif asked.what == "speed":
-        study.keep(("speed",), speeds())
-    elif asked.what == "walk":
-        for name in names:
-            for seed in seeds:
-                steps = asked.steps or 10_000_000
-                study.keep(("walk", name, "steps"), steps)
-                study.make(("walk", name, "visited", str(seed)), partial(walked, name, seed, steps))
+    if asked.what in ONCE:
+        ONCE[asked.what](study)
     else:
-        for path, make in jobs(asked, names, seeds):
-            study.make(path, make)
-
-
-def meant(label: str, only: str, rows: Iterable[str]) -> bool:
-    """Whether ``only`` means this row: its name, or how it begins."""
-    return label == only if only in rows else label.startswith(only)
-
-
-def jobs(
-    asked: argparse.Namespace, names: Sequence[str], seeds: range
-) -> Iterator[tuple[tuple[str, ...], Callable[[], Any]]]:
-    """Every run of a study: where it is stored, and how it is made."""
-    if asked.what == "hold":
-        for seed, (hold, bounded, updates) in product(seeds, HOLDS):
-            name = str(hold) if updates == 4 else f"{hold}, {updates} updates"
-            path = ("hold", name, "bounded" if bounded else "free", str(seed))
-            yield path, partial(held, hold, bounded, updates, seed, asked.steps or 300_000)
-    elif asked.what == "metric":
-        for seed, name, sides in product(seeds, (*names, "large"), (False, True)):
-            path = ("metric", name, "sides" if sides else "as it is", str(seed))
-            yield path, partial(measured, name, sides, seed, asked.steps or 200_000)
-    elif asked.what == "methods":
-        for seed, (label, (method, options)), name in product(seeds, METHODS.items(), names):
-            out = asked.runs / f"{name}-{label.replace(', ', '-')}"
-            given = {**COMMON, **options}
-            if meant(label, asked.only, METHODS):
-                yield (
-                    ("methods", name, label, str(seed)),
-                    partial(
-                        trained, f"maze:{name}", method, seed, asked.steps or 300_000, out, **given
-                    ),
-                )
-    elif asked.what == "steady":
-        for seed, (label, options), name in product(seeds, STEADY.items(), ("large", "tree")):
-            out = asked.runs / "steady" / f"{name}-{label}"
-            world, given = with_short_moves(name), {"skills": 50, "hold": 4, **options}
-            if meant(label, asked.only, STEADY):
-                yield (
-                    ("steady", label, name, str(seed)),
-                    partial(
-                        trained,
-                        *(world, "apart_spread", seed, asked.steps or 1_000_000, out),
-                        **given,
-                    ),
-                )
-    elif asked.what == "choose":
-        for seed, (label, options), name in product(seeds, CHOICES.items(), EDL):
-            out = asked.runs / "choose" / f"{name}-{label}"
-            given = {"skills": 50, **options}
-            if meant(label, asked.only, CHOICES):
-                yield (
-                    ("choose", label, name, str(seed)),
-                    partial(
-                        trained,
-                        *(f"maze:{name}:start=random", "apart_spread", seed),
-                        *(asked.steps or 100_000, out),
-                        **given,
-                    ),
-                )
-    else:
-        many = asked.skills.split(",")
-        for seed, skills, (label, (method, options)), name in product(
-            seeds, many, ROWS.items(), names
-        ):
-            out = asked.runs / "upside" / f"{name}-{label}-{skills}"
-            given = {"skills": int(skills), **options}
-            if meant(label, asked.only, ROWS):
-                yield (
-                    ("upside", name, label, skills, str(seed)),
-                    partial(
-                        trained,
-                        *(f"maze:{name}:start=random", method, seed),
-                        *(asked.steps or 1_000_000, out),
-                        **given,
-                    ),
-                )
+        steps, jobs = STUDIES[asked.what]
+        asked.steps = asked.steps or steps
+        for path, make in jobs(asked):
+            study.make((asked.what, *path), make)
 
 
 if __name__ == "__main__":

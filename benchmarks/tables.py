@@ -428,9 +428,10 @@ def maze_walk() -> str:
     """Buckets that a random walk ever visits."""
     rows = []
     for name, walk in stored("mazes")["walk"].items():
-        seen = list(walk["visited"].values())
+        seen = [run["visited"] for run in walk.values()]
         ours = f"{fmean(seen):.2f} ({', '.join(map(str, seen))})"
-        rows.append([f"`maze:{name}`", f"{walk['steps'] / 1e6:g}M", ours, UPSIDE_WALK[name]])
+        steps = {f"{run['env_steps'] / 1e6:g}M" for run in walk.values()}
+        rows.append([f"`maze:{name}`", *steps, ours, UPSIDE_WALK[name]])
     return markdown(["maze", "steps", "buckets visited (seeds)", "UPSIDE"], rows)
 
 
