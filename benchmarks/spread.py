@@ -376,7 +376,8 @@ def scale(seeds: int, steps: int) -> None:
     for world in ("open:50", "maze:100,1,5"):
         for skills in (64, 256, 2_500):
             made("scale", [Case(world, skills, seed, steps) for seed in range(seeds)])
-    made("scale", [Case("open:30", 900, 0, min(steps, 1_000_000), "apart_plus")])
+    for side, length in ((30, steps), (30, 3 * steps), (50, 3 * steps)):
+        made("scale", [Case(f"open:{side}", side * side, 0, length, "apart_plus")])
 
 
 def cost(seeds: int, steps: int) -> None:

@@ -369,11 +369,18 @@ METHODS: Final = Registry(
         ),
         "upside": dataclasses.replace(
             _of_others(_UPSIDE, "upside_tree", epsilon=0.0),
-            beyond=_beyond(
-                _UPSIDE,
-                objective="upside_walks",
-                discriminator_learning_rate=1e-3,
-                epsilon=0.0,
+            # One layer has parameters of each skill, so that kept skills stay as they are.
+            beyond=dataclasses.replace(
+                _beyond(
+                    _UPSIDE,
+                    objective="upside_walks",
+                    network="linear/mlp:128,128",
+                    learning_rate=1e-2,
+                    discriminator_learning_rate=1e-3,
+                    buffer=50_000,
+                    epsilon=0.0,
+                ),
+                steps_per_update=25,
             ),
         ),
         "upside_flat": _of_others(

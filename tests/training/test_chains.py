@@ -210,17 +210,29 @@ def test_ends_are_those_of_the_own_part_and_of_growing_skills_alone():
     np.testing.assert_allclose(after.ends, wanted, atol=1e-6)
 
 
-def test_kept_skills_stay_as_they_are_and_growing_ones_learn():
-    config, world, hyper = asked()
-    run = program(world, config)
+@pytest.mark.parametrize(
+    ("world", "network", "stay"),
+    [
+        (CORRIDOR, "table", True),
+        ("maze:bottleneck", "linear", True),
+        ("maze:bottleneck", "linear+bias", True),
+        ("maze:bottleneck", "mlp:8", False),  # skills share a layer
+    ],
+)
+def test_kept_skills_stay_as_they_are_and_growing_ones_learn(world, network, stay):
+    said = {"skills": 8, "horizon": 20, "steps": 12_000, "network": network, "batch": 16}
+    config, world = resolve(world, "upside", {**said, "hold": 1})
+    run, hyper, values = program(world, config), hyper_of(config), learner_of(world, config).values
     state = run.init(jnp.uint32(0), hyper)
     tree = state.learnt.discriminator.tree
     tree = tree._replace(kept=jnp.arange(8) == 0, growing=(jnp.arange(8) == 1))
     learnt = state.learnt._replace(discriminator=state.learnt.discriminator._replace(tree=tree))
-    before = np.asarray(learnt.q.params)
+    obs = None if network == "table" else jnp.linspace(-1, 1, 20).reshape(10, 2)
+    before = np.asarray(values(learnt.q.params, obs))
     after = run.chunk(state._replace(learnt=learnt), hyper, jnp.int32(3)).learnt.q.params
-    changed = (before != np.asarray(after)).any(axis=(0, 1))
-    assert changed.tolist() == [False, True, *[False] * 6]
+    changed = (before != np.asarray(values(after, obs))).any(axis=(0, 1))
+    assert changed[1]
+    assert changed[[0, *range(2, 8)]].any() != stay
 
 
 @pytest.fixture(scope="module")

@@ -42,6 +42,15 @@ def _less(params: Params, change: Params) -> Params:
     return jax.tree.map(jnp.subtract, params, change)
 
 
+def _by_columns(skills: Array, params: Params, earlier: Params) -> Params:
+    """`Approximator.of_skills` where the last axis has a column for each skill, K by K."""
+
+    def one(now: Array, was: Array) -> Array:
+        return jnp.where(jnp.tile(skills, now.shape[-1] // skills.shape[0]), now, was)
+
+    return jax.tree.map(one, params, earlier)
+
+
 class Approximator(NamedTuple):
     """How rows of numbers, one per observation, are parametrised."""
 
@@ -52,6 +61,9 @@ class Approximator(NamedTuple):
     read_own: Callable[[Params, Obs, Array], tuple[Array, Pullback]] | None = None
     # (parameters, observations, an action of each [n]) -> [n, K] that of rows [n, A, K], pullback;
     # None where that is no less work than all
+    of_skills: Callable[[Array, Params, Params], Params] | None = None
+    # (skills [K] bool, parameters, earlier ones) -> these for those skills, the earlier ones for
+    # all others, where rows end in K; None where skills share parameters
     slots: Callable[[Params], Params] = lambda params: params  # what gradients look like
     moved: Callable[[Params, Params], Params] = _less  # (parameters, change) -> those after it
 
@@ -160,7 +172,9 @@ def table(n_states: int, shape: Shape) -> Approximator:
             return params, lambda gradient: gradient
         return params[states], lambda gradient: jnp.zeros_like(params).at[states].add(gradient)
 
-    return Approximator(init, read, lambda params, factor: factor * params)
+    return Approximator(
+        init, read, scaled=lambda params, factor: factor * params, of_skills=_by_columns
+    )
 
 
 def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
@@ -206,6 +220,7 @@ def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
         init,
         read,
         scaled=lambda params, factor: factor * params,
+        of_skills=_by_columns,
         slots=lambda params: tuple(jnp.zeros(one) for one in sizes),
         moved=lambda params, change: params - reduce(jnp.add, change),
     )
@@ -272,7 +287,8 @@ def network(
         scaled_bias = None if params.bias is None else factor * params.bias
         return params._replace(last=factor * params.last, bias=scaled_bias)
 
-    return Approximator(init, read, scaled, read_own if len(shape) == 2 else None)
+    own = read_own if len(shape) == 2 else None
+    return Approximator(init, read, scaled, own, of_skills=None if hidden else _by_columns)
 
 
 def _states(form: Form, sight: Sight, shape: Shape) -> Approximator:

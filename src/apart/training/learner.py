@@ -95,7 +95,7 @@ def assemble(
         return learnt._replace(discriminator=objective.meet(learnt.discriminator, met, hyper))
 
     def one_update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        learnt = update(learnt, hyper, key, rounds)
+        learnt = _held(p, objective, learnt, update(learnt, hyper, key, rounds))
         learnt = learnt._replace(updates=learnt.updates + 1)
         if learnt.target_q is None:
             return learnt
@@ -122,6 +122,15 @@ def assemble(
         return learnt._replace(average_q=average)
 
     return Learner(init, lambda params, obs: p.q.read(params, obs)[0], learn, objective)
+
+
+def _held(p: Pieces, objective: Objective, before: Learnt, now: Learnt) -> Learnt:
+    """``now``, in which Q of the skills that learn no more is as ``before``, where it can be."""
+    if objective.learns is None or p.q.of_skills is None:
+        return now
+    learns = objective.learns(before.discriminator)
+    params = p.q.of_skills(learns, now.q.params, before.q.params)
+    return now._replace(q=now.q._replace(params=params))
 
 
 def fitted(

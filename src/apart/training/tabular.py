@@ -16,9 +16,8 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Key
-from apart.learner import adam, approximators, model, q_learning
+from apart.learner import adam, model, q_learning
 from apart.learner.adam import Fitted
-from apart.learner.approximators import NETWORKS
 from apart.learner.ends import Graph
 from apart.learner.episodes import Episodes, Sampled
 from apart.learner.model import Model
@@ -81,15 +80,10 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     t = Table(p, objective, next_state)
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
-    a_table = NETWORKS[approximators.parse(p.config.network)[0].kind].of_states
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds) if samples else None
-        q = _q_step(t, learnt, drawn, hyper)
-        if objective.learns is not None and a_table:
-            learns = objective.learns(learnt.discriminator)
-            q = q._replace(params=jnp.where(learns, q.params, learnt.q.params))
-        return common.fitted(objective, learnt, drawn, hyper, q)
+        return common.fitted(objective, learnt, drawn, hyper, _q_step(t, learnt, drawn, hyper))
 
     return common.assemble(
         p,

@@ -68,7 +68,8 @@ class Objective(NamedTuple):
     active: Callable[[Kept], Array] | None = None
     # [K] bool the skills that episodes are made of, at least one; None: all
     learns: Callable[[Kept], Array] | None = None
-    # [K] bool the skills that updates still teach, where Q is a table; None: all
+    # [K] bool the skills that updates still teach, where Q has parameters of each (a table, or one
+    # layer); None: all
     acts: Callable[[Kept], Array] | None = None
     # [K, T] int32 the skill whose Q decides at each decision of an episode of each skill, -1 once
     # it is over: training then walks at random, what is shown stays where it is; None: its own

@@ -2,9 +2,9 @@
 
 After its part a skill walks at random. The states of its last walks are kept; a classifier is
 trained to name the skill from them, and its posterior of a state is the reward there, in [0, 1].
-The states of a skill that is kept are those of its last walks before that. All skills share a
-network, and every transition teaches all of them: a kept skill is held in place by its reward,
-which those states hold, not by weights that do not change.
+The states of a skill that is kept are those of its last walks before that. Every transition
+teaches all skills that grow. Where Q is one layer, a kept skill does not change by a bit; where
+skills share hidden layers it is held in place by its reward alone, which those states hold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from apart.objective.trees import Tree
 from apart.training.objectives.contract import Given, Met, Objective, of_one_state
 from apart.training.state import Hyper
 
-EVERY = 16  # rounds between two looks at the skills
+EVERY = 6  # rounds between two looks at the skills
 PARTS = 10  # of an episode: a skill's own part has T / this decisions
 WALKS = 10  # of as many decisions as a part: states of a skill that are kept
 
@@ -90,6 +90,7 @@ def build(given: Given) -> Objective:
         fit=fit,
         bounds=(0.0, 1.0),
         active=lambda kept: trees.drawn(kept.tree),
+        learns=lambda kept: kept.tree.growing,
         acts=lambda kept: trees.chains(kept.tree, part, c.decisions),
     )
 
