@@ -8,13 +8,12 @@ from typing import Any
 
 from apart._errors import RunInterrupted
 from apart.comparison import results, show
-from apart.comparison.results import What
-from apart.comparison.rows import Row, rows
+from apart.comparison.rows import Row, What, rows
 from apart.methods import METHODS
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
-from apart.running.queue import raise_failures
+from apart.running.queue import Failure, raise_failures
 from apart.running.study import Task
 from apart.runs import files
 
@@ -71,28 +70,35 @@ def compare(
     there = {result.what: result for result in known}
     table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
-    todo = [task for task in tasks.values() if not task.done]
     say(study.words("compare", tasks.values()))
-    failures = {}
-    if todo:
-        groups: dict[str, set[Path]] = {}
-        for row in table:
-            groups.setdefault(row.world, set()).update(task.folder for task in row.tasks)
-        # All rows get their first seed before any gets its second: what is there soon is even.
-        todo.sort(key=lambda task: (task.config.seed, task.seconds))
-        try:
-            failures = study.train(todo, groups, engine, say)
-        except RunInterrupted:
-            _show(table, known, folder, say)
-            raise
+    try:
+        failures = _trained(table, tasks.values(), engine, say)
+    except RunInterrupted:
+        _show(table, known, folder, say)
+        raise
     found = _show(table, known, folder, say)
     raise_failures(failures, len(tasks))
     return found
 
 
+def _trained(
+    table: Sequence[Row], tasks: Iterable[Task], engine: Engine, say: Say
+) -> Mapping[Path, Failure]:
+    """Why the runs failed that did, of those of ``tasks`` that were not done."""
+    todo = [task for task in tasks if not task.done]
+    if not todo:
+        return {}
+    groups: dict[str, set[Path]] = {}
+    for row in table:
+        groups.setdefault(row.world, set()).update(task.folder for task in row.tasks)
+    # All rows get their first seed before any gets its second: what is there soon is even.
+    todo.sort(key=lambda task: (task.config.seed, task.seconds))
+    return study.train(todo, groups, engine, say)
+
+
 def _missing(row: Row, known: Mapping[What, results.Result]) -> list[Task]:
     """The tasks of ``row`` whose seeds are not ``known``."""
-    found = known.get((row.world, row.label, row.steps, row.tasks[0].config.skills))
+    found = known.get(row.what)
     if found is None:
         return row.tasks
     results.check_same(found, row.identity)

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 from apart._errors import UserError
 from apart._version import __version__
 from apart.comparison.metrics import METRICS
-from apart.comparison.rows import Row
+from apart.comparison.rows import Row, What
 from apart.report import statistics
 from apart.runs import files
 from apart.runs import folder as run_folder
-
-What = tuple[str, str, int, int]  # world, label, steps and K: what a row of the table is
 
 
 class Cell(NamedTuple):

@@ -23,6 +23,8 @@ from apart.worlds import load
 AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"
 TURNED = "sharing turned around"
 
+What = tuple[str, str, int, int]  # world, label, steps and K: what a row of the table is
+
 
 class Row(NamedTuple):
     """A method on a world for so many steps, with its seeds."""
@@ -37,6 +39,11 @@ class Row(NamedTuple):
     def label(self) -> str:
         """``vic + sharing``."""
         return f"{self.method} {self.change}".rstrip()
+
+    @property
+    def what(self) -> What:
+        """Equal for rows that are one."""
+        return self.world, self.label, self.steps, self.tasks[0].config.skills
 
     @property
     def identity(self) -> str:
