@@ -8,6 +8,7 @@
     python benchmarks/mazes.py hold [--seeds 1]
     python benchmarks/mazes.py metric [--seeds 1] [--steps 200000]
     python benchmarks/mazes.py figure
+    python benchmarks/mazes.py places
     python benchmarks/mazes.py speed
 
 `choose` is how the setting of apart_spread was chosen: one option changed at a time, on EDL's
@@ -16,7 +17,8 @@ short moves. `upside` is UPSIDE's table: 1M steps, random starts in the
 start cell, decisions held for 4 steps (0.8 of a bucket). `hold` is what happens where decisions are
 held for fewer or more steps, with targets within what rewards can add up to and without. `metric`
 is how well distances go with the length of the shortest way between buckets: those of positions,
-and learned ones, also where the side of a wall can be seen. The walk
+and learned ones, also where the side of a wall can be seen. `places` is what keeps the skills of
+`upside` from the last buckets, from its run folders. The walk
 takes uniform continuous actions in [-1, 1]^2, as UPSIDE's baseline does. Stored in
 results/mazes.json as it goes; what is stored is not made again.
 """
@@ -49,6 +51,7 @@ from apart.learner import groups
 from apart.objective.rewards import REWARDS
 from apart.report import draw, planes
 from apart.settings import resolve
+from apart.skills.policies import learnt_of
 from apart.training import sampled
 from apart.training.learner import evaluated
 from apart.training.learners import learner_of
@@ -309,6 +312,42 @@ def path_lengths(table: TableWorld) -> np.ndarray[Any, Any]:
     return far
 
 
+NEARBY = 2  # steps between buckets; within the width of a place more are behind a wall
+
+
+def placed(run: apart.Run) -> dict[str, int]:
+    """Where the skills of apart_spread end, beside the places where they are to end."""
+    world, kept = run.world, learnt_of(run).learnt.discriminator
+    assert isinstance(world, JaxWorld)
+    assert world.cells is not None
+    number = {tuple(cell): n for n, cell in enumerate(world.cells.cells.tolist())}
+    last = [number[skill.last_state] for skill in run.skills]
+    columns, rows = mazes.read(world.about.spec["drawing"], "").free.shape
+    middle = world.cells.cells[:, ::-1] * (1, -1) + (0.5, rows - 0.5)
+    place = (np.asarray(kept.place) + 1.0) / 2.0 * (columns, rows)
+    wanted = np.abs(place[:, None] - middle).max(axis=2).argmin(axis=1)
+    away = path_lengths(world.cells)[wanted, last]
+    ends = np.array([skill.positions[-1] for skill in run.skills])
+    within = np.linalg.norm(ends - place, axis=1) <= float(kept.width) * columns / 2.0
+    return {
+        "buckets": len(set(wanted)),
+        "in": int((away == 0).sum()),
+        "beside": int(((away > 0) & (away <= NEARBY)).sum()),
+        "behind": int(((away > NEARBY) & within).sum()),
+        "elsewhere": int(((away > NEARBY) & ~within).sum()),
+        "visited": len({place for skill in run.skills for place in skill.trajectory}),
+    }
+
+
+def places(study: Study) -> None:
+    """Of the run folders of apart_spread that are there."""
+    for skills, name in product(("100", "50"), WALKED):
+        folder = study.runs / "upside" / f"{name}-apart_spread-{skills}"
+        for path in sorted(folder.glob("seed-*/summary.json")):
+            seed = path.parent.name.removeprefix("seed-")
+            study.make(("places", name, skills, seed), partial(placed, apart.load(path.parent)))
+
+
 def figure(runs: Path) -> None:
     """Few skills and many in both mazes, seed 0, from the run folders of `upside`."""
     made, axes = draw.figure(2, 2, size=(7.6, 8.0))
@@ -437,6 +476,7 @@ STUDIES: dict[str, tuple[int, Callable[[argparse.Namespace], Iterator[Job]]]] = 
 }
 ONCE: dict[str, Callable[[Study], None]] = {
     "figure": lambda study: figure(study.runs),
+    "places": places,
     "speed": lambda study: study.keep(("speed",), speeds()),
 }
 

@@ -578,6 +578,20 @@ def maze_metric() -> str:
     return markdown([*head, "visited / last"], rows)
 
 
+def maze_places() -> str:
+    """Where skills end beside where they are to end."""
+    rows = []
+    for name, many in stored("mazes")["places"].items():
+        for skills, runs in many.items():
+            means = [
+                f"{fmean(run[key] for run in runs.values()):.1f}"
+                for key in ("buckets", "in", "beside", "behind", "elsewhere")
+            ]
+            rows.append([f"`maze:{name}`", skills, len(runs), *means])
+    head = ["maze", "K", "seeds", "buckets that have a place", "skills that end in its bucket"]
+    return markdown([*head, "one or two steps away", "behind a wall", "elsewhere"], rows)
+
+
 def maze_hold() -> str:
     """Decisions of other lengths, with bounded targets and without."""
     rows = []
@@ -1214,7 +1228,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(readme_methods, readme_state, options, headline, readings, readings_tried),
         *(reading_order, reward_maps, tuned_readings, long_curves, readings_long),
         *(maze_walk, maze_methods, maze_speed, maze_upside, maze_choices, maze_hold),
-        *(maze_steady, maze_metric),
+        *(maze_steady, maze_metric, maze_places),
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare, compare_few, readme_compare),
         *(spread_maps, spread_studies, spread_soon, spread_scale, spread_ablation),
