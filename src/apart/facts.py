@@ -141,6 +141,11 @@ def spreads(config: Config) -> bool:
     return DISCRIMINATORS[config.discriminator].over_known if by_discriminator else kind.spreads
 
 
+def staged(config: Config) -> bool:
+    """Whether what happens at a step depends on how many there will be, but for falling rates."""
+    return OBJECTIVES[config.objective].staged
+
+
 def needs_task(method: str) -> bool:
     """Whether ``method`` solves the task of a map, and so needs a map that has one."""
     return OBJECTIVES[str(METHODS[method].options.get("objective", Config.objective))].task

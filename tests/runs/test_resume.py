@@ -132,6 +132,13 @@ def test_falling_rates_cannot_be_stretched(tmp_path):
         apart.resume(path, steps=2000)
 
 
+def test_stages_cannot_be_stretched(tmp_path):
+    path = tmp_path / "run"
+    apart.train(WORLD, method="edl", skills=3, steps=120, evaluate_every=60, out=path)
+    with pytest.raises(UserError, match=r"are parts of 120 steps \(objective 'edl'\).*anew"):
+        apart.resume(path, steps=240)
+
+
 def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
     map_file = tmp_path / "ring.txt"
     map_file.write_text(MAP)

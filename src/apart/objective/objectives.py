@@ -48,6 +48,7 @@ class Kind:
         grows: whether the number of skills that are drawn does.
         task: whether it is about the task of a map.
         counts_in_tables: whether it trains nothing where states can be counted.
+        staged: whether what it does at a step depends on how many there will be.
     """
 
     summary: str
@@ -62,6 +63,7 @@ class Kind:
     grows: bool = False
     task: bool = False
     counts_in_tables: bool = False
+    staged: bool = False
 
 
 OBJECTIVES: Final = Registry(
@@ -141,6 +143,7 @@ OBJECTIVES: Final = Registry(
             trains=True,
             spreads=True,
             counts_in_tables=True,
+            staged=True,
         ),
         "eigen": Kind(
             "the climb along an eigenvector of the graph of known transitions (eigenoptions)",

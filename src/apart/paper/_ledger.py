@@ -170,6 +170,9 @@ _LISTS: Final[Mapping[str, Callable[[_Pair], bool]]] = {
     "What holds in the published reading and not in ours": lambda p: (
         p.verdicts.get(PUBLISHED) in _HOLDS and p.verdicts.get(OURS) == MISSED
     ),
+    "What holds in one reading and was not judged in the other": lambda p: (
+        p.holds and any(verdict.startswith(NOT_JUDGED) for verdict in p.verdicts.values())
+    ),
 }
 
 

@@ -15,6 +15,7 @@ from apart import worlds
 from apart._config import SPECS, Config, check_value, unknown_option
 from apart._errors import UserError
 from apart.checks import check
+from apart.facts import staged
 from apart.runs import folder as run_folder
 from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
@@ -137,6 +138,11 @@ def _plan(folder: Path, path: Path, steps: int | None) -> Plan:
         raise UserError(
             f"--steps: the rates of {folder} fall towards step {config.steps}, so that it cannot "
             "go on; train anew"
+        )
+    if staged(config):
+        raise UserError(
+            f"--steps: the stages of {folder} are parts of {config.steps} steps (objective "
+            f"'{config.objective}'), so that it cannot go on; train anew"
         )
     longer = dataclasses.replace(config, steps=steps)
     return Plan(longer, world, sha256, finished=False, stored=stored, longer=True)
