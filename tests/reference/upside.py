@@ -8,8 +8,8 @@ KEPT, OLDER, ANYWHERE = 0.8, 3.0, 0.05
 class SlowTree:
     """Who is kept, who grows, from where; skills are numbers below ``n_skills``."""
 
-    def __init__(self, n_skills, deepest, first=4, most=8, patience=8):
-        self.n, self.deepest = n_skills, deepest
+    def __init__(self, n_skills, deepest, again=False, first=4, most=8, patience=8):
+        self.n, self.deepest, self.again = n_skills, deepest, again
         self.first, self.most, self.patience = first, most, patience
         self.kept, self.growing, self.tried = [], [], []
         self.parent, self.depth = {}, {}
@@ -57,8 +57,10 @@ class SlowTree:
         self.growing = []
         if self.node is not None:
             self.tried.append(self.node)
-        able = [z for z in sorted(self.kept) if z not in self.tried]
-        able = [z for z in able if self.depth[z] < self.deepest]
+        ends = [z for z in sorted(self.kept) if self.depth[z] < self.deepest]
+        if self.again and all(z in self.tried for z in ends):
+            self.tried = []
+        able = [z for z in ends if z not in self.tried]
         if able and len(self.kept) < self.n:
             self.begin(max(able, key=lambda z: quality[z]))
 

@@ -126,14 +126,15 @@ def as_lists(tree):
     return *some, used, {z: int(tree.parent[z]) for z in used}
 
 
+@pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("hard", [0.1, 0.5, 0.9])
-def test_the_tree_grows_as_algorithm_1_does(hard):
+def test_the_tree_grows_as_algorithm_1_does(hard, again):
     # Qualities by chance: each is told apart with a probability that falls with its number.
     rng, n_skills, deepest = np.random.default_rng(int(10 * hard)), 20, 3
-    tree, wanted = trees.init(n_skills), slow.SlowTree(n_skills, deepest)
-    look = jax.jit(lambda now, quality: trees.looked(now, quality, deepest))
+    tree, wanted = trees.init(n_skills), slow.SlowTree(n_skills, deepest, again)
+    look = jax.jit(lambda now, quality: trees.looked(now, quality, deepest, again))
     acts = jax.jit(lambda now: trees.chains(now, 2, 9))
-    for _ in range(200):
+    for _ in range(400):
         quality = np.where(rng.random(n_skills) < hard, 0.5, 1.0) * rng.uniform(0.8, 1, n_skills)
         quality = quality.astype(np.float32)
         tree = look(tree, jnp.asarray(quality))

@@ -46,8 +46,15 @@ def init(n_skills: int) -> Tree:
     return _planted(empty, jnp.int32(_START), FIRST)
 
 
-def looked(tree: Tree, quality: Array, deepest: int) -> Tree:
-    """``tree`` after a look at the mean posterior ``quality`` [K] of each skill."""
+def looked(tree: Tree, quality: Array, deepest: int, again: bool = False) -> Tree:
+    """``tree`` after a look at the mean posterior ``quality`` [K] of each skill.
+
+    Args:
+        tree: before it.
+        quality: [K].
+        deepest: a chain has at most so many skills.
+        again: whether nodes are tried once more when all were, for as long as there is training.
+    """
     good = ~tree.growing | (quality >= KEPT)
     n, late = tree.growing.sum(), tree.waited >= PATIENCE
     room = (n < MOST) & ~(tree.kept | tree.growing).all()
@@ -63,7 +70,7 @@ def looked(tree: Tree, quality: Array, deepest: int) -> Tree:
         lambda: _without(tree, jnp.arange(good.shape[0]) == worst)._replace(
             phase=jnp.int32(_REMOVING), waited=jnp.int32(0)
         ),
-        lambda: _next(_without(tree, ~good), quality, deepest),
+        lambda: _next(_without(tree, ~good), quality, deepest, again),
     )
     found: Tree = jax.lax.switch(branch, branches)
     return found
@@ -93,10 +100,12 @@ def _without(tree: Tree, gone: Array) -> Tree:
     )
 
 
-def _next(tree: Tree, quality: Array, deepest: int) -> Tree:
+def _next(tree: Tree, quality: Array, deepest: int, again: bool) -> Tree:
     """``tree`` with what grew kept, and the next node, if there is one and room to grow."""
     kept = tree.kept | tree.growing
     tried = tree.tried | (jnp.arange(kept.shape[0]) == tree.node)
+    if again:
+        tried = tried & (kept & ~tried & (tree.depth < deepest)).any()
     tree = tree._replace(
         kept=kept,
         growing=jnp.zeros_like(kept),

@@ -71,7 +71,8 @@ def build(given: Given) -> Objective:
         kept = _remembered(kept, met.episodes.obs, met.episodes.skill, part, walk)
 
         def look() -> Walked:
-            tree = trees.looked(kept.tree, quality(form, kept), deepest)
+            # What a trained classifier cannot name once, it may name another time.
+            tree = trees.looked(kept.tree, quality(form, kept), deepest, again=True)
             new = tree.growing & ~(kept.tree.growing & (kept.tree.node == tree.node))
             return kept._replace(tree=tree, n_states=jnp.where(new, 0, kept.n_states))
 
