@@ -501,10 +501,14 @@ def _maze_sizes(label: str) -> list[str]:
 def readme_mazes() -> str:
     """The rows of `maze_upside` that a first reader asks for."""
     rows: list[list[object]] = []
-    for k in ("100", UPSIDE_SIZES):
-        runs = _maze_runs("apart_spread", k)
+    for label, k, words in (
+        ("apart_spread", "100", "`apart_spread`, 100 skills"),
+        ("apart_spread", UPSIDE_SIZES, f"`apart_spread`, {UPSIDE_SIZES} skills"),
+        ("apart_spread, bins", "100", "the same on the graph of buckets (`bins`), 100 skills"),
+    ):
+        runs = _maze_runs(label, k)
         seeds = " and ".join(dict.fromkeys(str(len(found)) for found in runs))
-        rows.append([f"`apart_spread`, {k} skills", *map(_visited, runs), seeds])
+        rows.append([words, *map(_visited, runs), seeds])
     for label in ("UPSIDE, 1M steps", "flat UPSIDE", "DIAYN, 10M steps"):
         k, found = list(PUBLISHED_MAZES[label].items())[-1]
         rows.append([f"*{label}*, {k} skills (as published)", *found, 3])
