@@ -952,6 +952,20 @@ def compare_few() -> str:
     return markdown(["method", "covering radius", "distinct last states"], [r for _, r in rows])
 
 
+def compare_long() -> str:
+    """Distinct last states after 1M steps, and after five times as many."""
+    first = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
+    found = comparison.read(ROOT / "results" / "compare-long.json")
+    worlds = list(dict.fromkeys(row.world for row in found))
+    rows: dict[str, list[str]] = {}
+    for row in found:
+        shorter = first[row.world, row.label, 1_000_000, row.skills]
+        means = (f"{fmean(r.cells['distinct'].values):.1f}" for r in (shorter, row))
+        rows.setdefault(row.label, []).append(" / ".join(means))
+    head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
+    return markdown(["", *head], [[f"`{label}`", *cells] for label, cells in rows.items()])
+
+
 def readme_compare() -> str:
     """Distinct last states of the methods of papers and of ours, in all worlds of a comparison."""
     found = comparison.read(ROOT / "results" / "compare.json")
@@ -1235,6 +1249,7 @@ TABLES: dict[str, Callable[[], str]] = {
         *(maze_steady, maze_metric, maze_places),
         readme_mazes,
         *(networks, worlds_tables, worlds_gym, worlds_speed, compare, compare_few, readme_compare),
+        compare_long,
         *(spread_maps, spread_studies, spread_soon, spread_scale, spread_ablation),
         *(family_disdain, family_disdain_rooms, family_valor),
         *(payoff_goals, payoff_chains, payoff_tasks, payoff_mazes),

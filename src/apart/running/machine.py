@@ -37,4 +37,5 @@ def words() -> str:
     """For people: ``AMD EPYC, AVX-512, 2 cores``."""
     name = facts().get("model name", platform.machine())
     wide = next((word for flag, word in _VECTORS.items() if flag in flags().split()), "")
-    return ", ".join(filter(None, (name, wide, f"{cores()} cores")))
+    many = "1 core" if cores() == 1 else f"{cores()} cores"
+    return ", ".join(filter(None, (name, wide, many)))
