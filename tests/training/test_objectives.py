@@ -138,6 +138,20 @@ def test_edl_explores_then_is_near_its_codes():
     np.testing.assert_array_equal(kept.codes, before)
 
 
+def test_what_explores_for_edl_learns_until_there_are_codes():
+    options = {"skills": 3, "steps": 1600, "batch": 16, "network": "mlp:8"}
+    config, world = resolve("maze:u", "edl", options)
+    run, hyper = program(world, config), hyper_of(config)
+    state, moved = run.init(0, hyper), []
+    for _ in range(config.iterations):  # the codes are made in the fourth of eight
+        before = np.array(state.learnt.discriminator.cover.predictor.params.last)
+        state = run.chunk(state, hyper, 1)
+        kept = state.learnt.discriminator
+        moved.append(bool((np.asarray(kept.cover.predictor.params.last) != before).any()))
+    assert kept.ready
+    assert moved == [True] * 3 + [False] * 5
+
+
 def test_skills_climb_the_eigenvectors_of_what_is_known():
     config, world, hyper = asked("eigenoptions", skills=5)
     learner = learner_of(world, config)

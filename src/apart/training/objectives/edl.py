@@ -93,8 +93,13 @@ def build(given: Given) -> Objective:
         return made
 
     def fit(kept: Stages, drawn: Sampled, hyper: Hyper, rate: Array) -> Stages:
+        """Nobody asks what explores once there are codes."""
         assert cover.fit is not None
-        return kept._replace(cover=cover.fit(kept.cover, drawn, hyper, rate))
+        learn = cover.fit
+        covered = jax.lax.cond(
+            kept.ready, lambda: kept.cover, lambda: learn(kept.cover, drawn, hyper, rate)
+        )
+        return kept._replace(cover=covered)
 
     return Objective(
         init,
