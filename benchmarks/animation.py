@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
-from tables import ROOT, stored
+from tabled.base import ROOT, stored
 
 from apart.report import draw
 from apart.settings import resolve

@@ -5,7 +5,8 @@ python benchmarks/figures.py
 
 from __future__ import annotations
 
-from tables import ROOT, goals_by_score, stored, task_steps
+from tabled.base import ROOT, stored
+from tabled.payoff import goals_by_score, task_steps
 
 from apart.comparison import results as comparison
 from apart.comparison import show

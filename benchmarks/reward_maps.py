@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
-from tables import ROOT
+from tabled.base import ROOT
 
 from apart.report import draw, maps
 from apart.settings import resolve

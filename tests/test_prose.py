@@ -11,7 +11,9 @@ import pytest
 from readings import PUBLISHED, name_of, reading_of
 from runs.disk import FAULTS
 from runs.mutate import Mutator
-from tables import ROOT, reproduced, searched, stored, task_steps
+from tabled.base import ROOT, reproduced, stored
+from tabled.payoff import task_steps
+from tabled.readings import searched
 
 from apart._config import Config
 from apart.comparison.metrics import METRICS

@@ -1,0 +1,233 @@
+"""Continuous mazes, UPSIDE's table among them."""
+
+from __future__ import annotations
+
+from statistics import fmean
+from typing import Any
+
+from tabled.base import markdown, stored, table, thousands
+
+
+@table
+def family_upside_mazes() -> str:
+    """UPSIDE's tree with networks, beside what its paper reports."""
+    rows: list[list[object]] = []
+    for name, methods in stored("family-upside-mazes")["upside"].items():
+        for k, runs in methods["upside"].items():
+            found = list(runs.values())
+            rows.append([f"`maze:{name}`", k, len(runs), _visited(found), _last(found)])
+    return markdown(["1M steps", "K", "seeds", "buckets visited", "distinct last"], rows)
+
+
+UPSIDE_WALK = {"bottleneck": "29.17 ± 0.57", "u": "23.33 ± 0.57"}
+
+
+@table
+def maze_walk() -> str:
+    """Buckets that a random walk ever visits."""
+    rows = []
+    for name, walk in stored("mazes")["walk"].items():
+        seen = [run["visited"] for run in walk.values()]
+        ours = f"{fmean(seen):.2f} ({', '.join(map(str, seen))})"
+        steps = {f"{run['env_steps'] / 1e6:g}M" for run in walk.values()}
+        rows.append([f"`maze:{name}`", *steps, ours, UPSIDE_WALK[name]])
+    return markdown(["maze", "steps", "buckets visited (seeds)", "UPSIDE"], rows)
+
+
+@table
+def maze_methods() -> str:
+    """What existing methods find in continuous mazes."""
+    mazes = stored("mazes")["methods"]
+    rows = []
+    for label in next(iter(mazes.values())):
+        for name, methods in mazes.items():
+            runs = methods.get(label, {}).values()
+            if runs:
+                found = (", ".join(str(run[key]) for run in runs) for key in ("visited", "last"))
+                steps = {thousands(run["env_steps"]) for run in runs}
+                updates = {f"{run['updates']:,}" for run in runs}
+                words = (" ".join(steps), " ".join(updates))
+                rows.append([f"`{label}`", f"`maze:{name}`", *found, *words])
+    head = ["method", "maze", "buckets visited, by seed", "distinct last buckets"]
+    return markdown([*head, "steps", "updates"], rows)
+
+
+# Kamienny et al. 2022, three seeds each: DIAYN and EDL by K, and the others; UPSIDE has 57 policies
+# in the bottleneck and 51 in the U.
+PUBLISHED_MAZES = {
+    "random, 10M steps": {"": ("29.17", "23.33")},
+    "DIAYN, 10M steps": {
+        "10": ("17.67", "14.67"),
+        "20": ("23.00", "16.67"),
+        "50": ("30.00", "25.33"),
+    },
+    "EDL, oracle states": {
+        "10": ("27.00", "32.00"),
+        "20": ("31.00", "46.00"),
+        "50": ("33.33", "52.33"),
+    },
+    "flat UPSIDE": {
+        "10": ("40.67", "43.33"),
+        "20": ("47.67", "55.67"),
+        "50": ("51.33", "57.33"),
+    },
+    "UPSIDE, 1M steps": {"57, 51": ("85.67", "71.33")},
+}
+
+UPSIDE_SIZES = "57, 51"  # as many skills as UPSIDE has in each of the two mazes
+
+
+def _maze_runs(label: str, k: str) -> list[list[dict[str, Any]]]:
+    """The runs of a row in the bottleneck and in the U."""
+    mazes = stored("mazes")["upside"]
+    sizes = k.split(", ") if k == UPSIDE_SIZES else [k, k]
+    return [
+        list(mazes.get(name, {}).get(label, {}).get(size, {}).values())
+        for name, size in zip(("bottleneck", "u"), sizes, strict=True)
+    ]
+
+
+def _maze_sizes(label: str) -> list[str]:
+    """K of the rows of a method, most first; those of UPSIDE as one."""
+    mazes = stored("mazes")["upside"]
+    found = {k for methods in mazes.values() for k in methods.get(label, {})}
+    pair = set(UPSIDE_SIZES.split(", "))
+    if pair & found:
+        found = (found - pair) | {UPSIDE_SIZES}
+    return sorted(found, key=lambda k: int(k.split(",")[0]), reverse=True)
+
+
+@table
+def readme_mazes() -> str:
+    """The rows of `maze_upside` that a first reader asks for."""
+    rows: list[list[object]] = []
+    for label, k, words in (
+        ("apart_spread", "100", "`apart_spread`, 100 skills"),
+        ("apart_spread", UPSIDE_SIZES, f"`apart_spread`, {UPSIDE_SIZES} skills"),
+        ("apart_spread, bins", "100", "the same on the graph of buckets (`bins`), 100 skills"),
+    ):
+        runs = _maze_runs(label, k)
+        seeds = " and ".join(dict.fromkeys(str(len(found)) for found in runs))
+        rows.append([words, *map(_visited, runs), seeds])
+    for label in ("UPSIDE, 1M steps", "flat UPSIDE", "DIAYN, 10M steps"):
+        k, found = list(PUBLISHED_MAZES[label].items())[-1]
+        rows.append([f"*{label}*, {k} skills (as published)", *found, 3])
+    return markdown(["", "bottleneck (100)", "U (72)", "seeds"], rows)
+
+
+@table
+def maze_upside() -> str:
+    """Buckets that skills visit, beside what UPSIDE's paper reports."""
+    mazes = stored("mazes")["upside"]
+    rows: list[list[object]] = []
+    for label in dict.fromkeys(label for methods in mazes.values() for label in methods):
+        for k in _maze_sizes(label):
+            runs = _maze_runs(label, k)
+            cells = [cell for found in runs for cell in (_visited(found), _last(found))]
+            seeds = " / ".join(dict.fromkeys(str(len(found)) for found in runs))
+            rows.append([f"`{label}`", k, *cells, seeds])
+    for label, by_k in PUBLISHED_MAZES.items():
+        for k, (bottleneck, u) in by_k.items():
+            rows.append([f"*{label}*", k, bottleneck, "", u, "", 3])
+    head = ["method", "K", "bottleneck (100): visited", "last", "U (72): visited", "last"]
+    return markdown([*head, "seeds"], rows)
+
+
+def _visited(runs: list[dict[str, Any]]) -> str:
+    seen = [run["visited"] for run in runs]
+    if not seen:
+        return "-"
+    return f"{fmean(seen):.1f} ({min(seen)} to {max(seen)})" if len(seen) > 1 else f"{seen[0]}"
+
+
+def _last(runs: list[dict[str, Any]]) -> str:
+    return f"{fmean(run['last'] for run in runs):.1f}" if runs else "-"
+
+
+@table
+def maze_choices() -> str:
+    """One option changed at a time, on mazes of EDL."""
+    rows = []
+    for label, mazes in stored("mazes")["choose"].items():
+        cells = []
+        for name in ("a", "tree", "large"):
+            runs = list(mazes.get(name, {}).values())
+            cells.append(
+                ", ".join(f"{fmean(run['curve'][1:]):.1f}" for run in runs) if runs else "-"
+            )
+        rows.append([label, *cells])
+    return markdown(["changed", "`maze:a`", "`maze:tree`", "`maze:large`"], rows)
+
+
+@table
+def maze_steady() -> str:
+    """What was chosen between, after 1M steps."""
+    rows = []
+    for label, mazes in stored("mazes")["steady"].items():
+        runs = [list(mazes.get(name, {}).values()) for name in ("large", "tree")]
+        cells = [
+            ", ".join(f"{run['visited']} / {run['last']}" for run in found) or "-" for found in runs
+        ]
+        rows.append([label, *cells])
+    return markdown(["changed", "`maze:large` (100)", "`maze:tree` (31)"], rows)
+
+
+@table
+def maze_metric() -> str:
+    """How distances go with the lengths of shortest ways."""
+    rows = []
+    for name, kinds in stored("mazes")["metric"].items():
+        for kind, runs in kinds.items():
+            for run in runs.values():
+                sees = {"as it is": "as it is", "sides": "beside walls, never on them"}[kind]
+                rows.append([f"`maze:{name}`", sees, run["buckets"], run["positions"]])
+                rows[-1] += [run["learned"], f"{run['visited']} / {run['last']}"]
+    head = ["maze", "a position is seen", "buckets seen", "of positions", "learned"]
+    return markdown([*head, "visited / last"], rows)
+
+
+@table
+def maze_places() -> str:
+    """Where skills end beside where they are to end."""
+    rows = []
+    for name, many in stored("mazes")["places"].items():
+        for skills, runs in many.items():
+            means = [
+                f"{fmean(run[key] for run in runs.values()):.1f}"
+                for key in ("buckets", "in", "beside", "behind", "elsewhere")
+            ]
+            rows.append([f"`maze:{name}`", skills, len(runs), *means])
+    head = ["maze", "K", "seeds", "buckets that have a place", "skills that end in its bucket"]
+    return markdown([*head, "one or two steps away", "behind a wall", "elsewhere"], rows)
+
+
+@table
+def maze_hold() -> str:
+    """Decisions of other lengths, with bounded targets and without."""
+    rows = []
+    for hold, kinds in sorted(stored("mazes")["hold"].items()):
+        cells: list[object] = []
+        for kind in ("bounded", "free"):
+            runs = list(kinds.get(kind, {}).values())
+            cells += [
+                ", ".join(f"{run[key]:g}" for run in runs) or "-"
+                for key in ("visited", "last", "largest")
+            ]
+        rows.append([hold, *cells])
+    head = ["held for", *("visited", "last", "largest Q") * 2]
+    return markdown(head, rows)
+
+
+@table
+def maze_speed() -> str:
+    """Learning in a continuous maze, by turns."""
+    rows = [
+        [
+            f"one in {row['steps_per_update']} steps",
+            row["layer"],
+            f"{row['ms_per_episode']:.1f}",
+            f"{row['steps_per_cpu_second']:,}",
+        ]
+        for row in stored("mazes")["speed"]
+    ]
+    return markdown(["updates", "last layer", "ms per episode", "steps per second"], rows)
