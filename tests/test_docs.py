@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import tables
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -16,10 +18,19 @@ def test_tables_equal_the_stored_results():
     assert result.returncode == 0, result.stderr
 
 
+def test_every_table_is_shown():
+    marks = {name for page in pages() for name in re.findall(r"<!-- /(\w+) -->", read(page))}
+    assert marks == set(tables.TABLES)
+
+
 def test_the_ledger_equals_the_stored_results():
     command = [sys.executable, str(ROOT / "benchmarks" / "ledger.py"), "--check"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
+
+
+def read(page):
+    return page.read_text(encoding="utf-8")
 
 
 def pages():
@@ -28,13 +39,13 @@ def pages():
 
 def anchors(page):
     """Of the headings, as code-hosting pages make them."""
-    heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    heads = re.findall(r"^#+ (.*)$", read(page), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
 
 def test_links_between_pages_lead_somewhere():
     for page in pages():
-        for part in page.read_text(encoding="utf-8").split("](")[1:]:
+        for part in read(page).split("](")[1:]:
             target, _, anchor = part.split(")")[0].partition("#")
             if "://" in target:
                 continue
@@ -45,7 +56,7 @@ def test_links_between_pages_lead_somewhere():
 
 def test_every_figure_has_alt_text_and_is_small():
     for page in pages():
-        for alt, target in re.findall(r"!\[(.*?)\]\((.*?)\)", page.read_text(encoding="utf-8")):
+        for alt, target in re.findall(r"!\[(.*?)\]\((.*?)\)", read(page)):
             assert len(alt) >= 8, f"{page.name}: {target}"
             assert (page.parent / target).stat().st_size < 2_000_000, target
 
