@@ -121,6 +121,28 @@ def test_episodes_of_any_world_are_measured_like_those_of_a_table():
             np.testing.assert_allclose(getattr(got, name), value, rtol=1e-5, err_msg=name)
 
 
+def test_what_follows_the_end_of_an_episode_is_not_measured():
+    rewards = jnp.array([[[1.0, 2.0, 9.0, 9.0], [0.0] * 4], [[0.0] * 4, [4.0, 5.0, 6.0, 7.0]]])
+    alive = jnp.array([[True, True, False, False], [True] * 4])
+    seen = Episodes(
+        jnp.zeros((2, 5, 1)),
+        jnp.zeros((2, 4), int),
+        jnp.arange(2),
+        alive=alive,
+        place=jnp.eye(2, 5),
+    )
+    seen = seen._replace(obs=seen.obs.at[1].set(1.0))
+
+    def judge(moved):  # the first skill is named in every step
+        return jnp.array([[1.0, 0.0]] * 4), rewards[moved.before[0, 0].astype(int)].T
+
+    got = evaluate_episodes(judge, seen)
+    assert float(got.mean_reward) == pytest.approx(25 / 6)
+    assert float(got.mean_last_reward) == pytest.approx((2 + 7) / 2)
+    assert float(got.discriminator_accuracy) == pytest.approx(2 / 6)
+    np.testing.assert_allclose(got.reward_quantiles, [1, 2.5, 4.5, 5.75, 7])
+
+
 def test_several_starts_are_drawn_alike_and_counted_exactly():
     world = parse("S.#S.", "two rooms")  # states 0, 1 and 2, 3
     q = jnp.zeros((4, 5, 2)).at[:, STAY, 0].set(1.0).at[:, RIGHT, 1].set(1.0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -138,6 +140,32 @@ def test_edl_explores_then_is_near_its_codes():
     np.testing.assert_array_equal(kept.codes, before)
 
 
+def test_codes_of_edl_are_those_of_states_that_were_seen_outside_tables():
+    options = {"skills": 2, "steps": 1600, "network": "mlp:8"}
+    config, world = resolve("maze:u", "edl", options)
+    hyper, objective = hyper_of(config), learner_of(world, config).objective
+    rng = np.random.default_rng(0)
+    obs = np.round(rng.uniform(-1, 1, (2, 6, 2)), 2).astype(np.float32)
+    alive = np.arange(5) < np.array([[2], [5]])  # the first episode ends after two steps
+    obs[0, 3:] = 7.0  # what follows was never seen
+    episodes = Episodes(
+        jnp.asarray(obs), jnp.zeros((2, 5), int), jnp.zeros(2, int), alive=jnp.asarray(alive)
+    )
+    kept = objective.meet(
+        objective.init(jax.random.key(0), hyper), Met(episodes, jnp.int32(4), None), hyper
+    )
+    seen = obs[:, 1:][alive]
+    assert int(kept.n_seen) == len(seen) == 7
+    np.testing.assert_array_equal(np.asarray(kept.points)[:7], seen)
+    np.testing.assert_allclose(kept.codes, family.k_means(seen, 2), atol=1e-5)
+
+
+def test_nobody_lists_pairs_of_states_without_need(monkeypatch):
+    without = replace(WORLD, cells=np.zeros((0, 2), np.int32))  # a table that is no map
+    monkeypatch.setattr(np, "eye", lambda *_, **__: pytest.fail("S x S numbers"))
+    learner_of(without, asked("apart_plus", WORLD)[0])
+
+
 def test_what_explores_for_edl_learns_until_there_are_codes():
     options = {"skills": 3, "steps": 1600, "batch": 16, "network": "mlp:8"}
     config, world = resolve("maze:u", "edl", options)
@@ -212,13 +240,14 @@ def test_where_metra_collapses_and_why():
 
 
 def test_goals_are_states_that_were_seen_and_differ():
-    config, world, hyper = asked("discern", skills=3)
+    config, world, hyper = asked("discern", parse("..S..", "corridor"), skills=3)
     objective = learner_of(world, config).objective
     kept = objective.init(jax.random.key(0), hyper)
+    assert set(np.asarray(kept.goals).tolist()) == {2}  # the start: nothing else was seen yet
     for rounds in range(10):
-        kept = objective.meet(kept, met_of([[0, 1, 2, 4, 4]], rounds), hyper)
-        kept = objective.meet(kept, met_of([[0, 3, 3, 3, 3]], rounds), hyper)
-    assert len(set(np.asarray(kept.goals).tolist())) == 3
+        kept = objective.meet(kept, met_of([[2, 3, 4, 4, 4]], rounds), hyper)
+        kept = objective.meet(kept, met_of([[2, 3, 3, 2, 3]], rounds), hyper)
+    assert set(np.asarray(kept.goals).tolist()) == {2, 3, 4}
 
 
 def test_a_goal_with_a_near_one_gives_way_to_a_state_that_is_farther():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -18,6 +19,7 @@ from apart.settings import resolve
 from apart.worlds import mazes
 from apart.worlds.mazes import MAZES, Where
 from apart.worlds.observations import sight_of
+from apart.worlds.world import ObsSpec
 
 OPTIONS = {"method": "diayn", "steps": 240, "horizon": 20, "hold": 5, "skills": 3}
 OPTIONS |= {"network": "mlp:8", "batch": 8, "buffer": 200, "epsilon": 0.5}
@@ -262,6 +264,21 @@ def test_bumps_are_seen_where_observations_are_positions():
     np.testing.assert_allclose(sight.product(at, weight), seen.reshape(3, -1) @ weight, rtol=1e-4)
     with pytest.raises(UserError, match="--observation rbf: four_rooms is seen as one_hot"):
         resolve("four_rooms", "diayn", {"observation": "rbf"})
+
+
+def test_bumps_cover_a_plane_of_any_size_where_the_world_says_so():
+    maze = worlds.load("maze:u")
+
+    def in_metres(position, **scaled):
+        obs = ObsSpec((2,), position=position, **scaled)
+        return replace(maze, obs=obs, observe=lambda where: 5.0 + 5.0 * maze.observe(where))
+
+    config, world = resolve(in_metres(True, offset=(5.0,), scale=(0.2,)), "apart_spread", {})
+    assert config.observation == "rbf"
+    seen = sight_of(world, "rbf").images(jnp.array([[5.0, 5.0], [0.0, 8.0]])).reshape(2, 11, 11)
+    assert np.unravel_index(np.asarray(seen[0]).argmax(), (11, 11)) == (5, 5)
+    assert np.unravel_index(np.asarray(seen[1]).argmax(), (11, 11)) == (0, 8)
+    assert resolve(in_metres(False), "apart_spread", {})[0].observation == "fourier"
 
 
 def test_waves_are_about_a_kernel_of_the_distance():

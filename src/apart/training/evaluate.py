@@ -104,8 +104,10 @@ def evaluate_episodes(
     moved = Moved(before, after, seen)
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
-    measured = _measure(places, reward, correct, log_posterior)
-    return measured._replace(positions=episodes.position)
+    measured = _measure(places, reward, correct, log_posterior)._replace(
+        positions=episodes.position
+    )
+    return measured if episodes.alive is None else _of_taken(measured, reward, correct, episodes)
 
 
 def along(path: Any) -> Any:
@@ -129,6 +131,22 @@ def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array)
         last_probability=jnp.exp(log_posterior),
         last_states=None,
         positions=None,
+    )
+
+
+def _of_taken(
+    measured: Evaluation, reward: Array, correct: Array, episodes: Episodes
+) -> Evaluation:
+    """``measured`` over the steps that were taken, where episodes may end before T."""
+    alive = episodes.alive
+    assert alive is not None
+    n, last = alive.sum(), alive.sum(axis=1) - 1
+    taken = jnp.where(alive, reward, jnp.nan)
+    return measured._replace(
+        discriminator_accuracy=(correct & alive).sum() / n,
+        mean_reward=jnp.where(alive, reward, 0.0).sum() / n,
+        mean_last_reward=jnp.take_along_axis(reward, last[:, None], 1).mean(),
+        reward_quantiles=jnp.nanquantile(taken, jnp.asarray(QUANTILES)),
     )
 
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from apart._config import Config
+from apart._types import Array
 from apart.learner import approximators, replay
 from apart.learner.approximators import NETWORKS
 from apart.learner.episodes import Episodes
@@ -69,9 +70,14 @@ def _states(world: World) -> States | None:
     """What a table says of its states."""
     if not isinstance(world, TableWorld):
         return None
-    at = world.cells if len(world.cells) else np.eye(world.n_states)
     task = np.zeros(world.n_states) if world.task is None else world.task / world.task.max()
-    return States(jnp.asarray(at, jnp.float32), jnp.asarray(task, jnp.float32))
+    return States(partial(_coordinates, world), jnp.asarray(task, jnp.float32))
+
+
+def _coordinates(world: TableWorld) -> Array:
+    """[S, D]; without a map S x S numbers, which few objectives ask for."""
+    at = world.cells if len(world.cells) else np.eye(world.n_states, dtype=np.float32)
+    return jnp.asarray(at, jnp.float32)
 
 
 def example(world: JaxWorld | HostWorld, config: Config, by_place: bool) -> Episodes:

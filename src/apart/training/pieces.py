@@ -29,7 +29,7 @@ from apart.training.state import Hyper
 class States(NamedTuple):
     """What a table says of its states beside their transitions."""
 
-    coordinates: Array  # [S, D] row and column on the map; without one, one-hot
+    coordinates: Callable[[], Array]  # [S, D] row and column on the map; without one, one-hot
     task: Array  # [S] points of a task, the most in any state being 1; 0 without a task
 
 

@@ -134,7 +134,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     return JaxWorld(
         about=About(name, spec, horizon, len(moves)),
         places=places,
-        obs=ObsSpec((2,)),
+        obs=ObsSpec((2,), position=True),
         reset=partial(_reset, layout.start, _STARTS[start]),
         step=partial(_step, layout.ways, moves.astype(np.float32)),
         observe=partial(_observe, layout.free.shape),

@@ -68,8 +68,7 @@ def _is_vector(world: World) -> bool:
 
 
 def _is_position(world: World) -> bool:
-    arrays = isinstance(world, JaxWorld | HostWorld) and world.obs.shape == (2,)
-    return arrays and world.places.plane is not None
+    return isinstance(world, JaxWorld | HostWorld) and world.obs.position
 
 
 def _one_hot(world: TableWorld, _: int) -> Sight:
@@ -120,11 +119,11 @@ def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
     A network of (x, y) itself has to build corners out of planes; from bumps it adds places up. The
     width is the distance of the centres, and the sum of squares of the features is about 1.
     """
-    centres, gap = _centres()
+    positions, (centres, gap) = _arrays(world, 1).images, _centres()
 
     def images(obs: Obs | None) -> Array:
-        assert obs is not None  # nobody can list all of them
-        near = jnp.exp(-0.5 * jnp.square((obs[..., None] - centres) / gap))  # [n, 2, centres]
+        at = positions(obs).reshape(-1, 2, 1)
+        near = jnp.exp(-0.5 * jnp.square((at - centres) / gap))  # [n, 2, centres]
         bumps: Array = near[:, 0, :, None] * near[:, 1, None, :] / math.sqrt(math.pi)
         return bumps.reshape(-1, 1, 1, _CENTRES**2)
 

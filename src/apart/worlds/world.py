@@ -122,12 +122,14 @@ class ObsSpec(NamedTuple):
         offset: what networks see is (it - offset) * scale, per number; empty: it as it is, bytes
             from 0 to 1.
         scale: per number, or one for all.
+        position: it is (x, y) in a plane, each from -1 to 1 as networks see it.
     """
 
     shape: tuple[int, ...]
     dtype: str = "float32"
     offset: tuple[float, ...] = ()
     scale: tuple[float, ...] = ()
+    position: bool = False
 
     @property
     def scaling(self) -> Scaling:

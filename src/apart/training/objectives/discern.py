@@ -34,12 +34,12 @@ def build(given: Given) -> Objective:
     n_skills, n_states = given.p.config.skills, given.counted
     assert n_states is not None
     assert given.p.states is not None
-    coordinates = given.p.states.coordinates
+    coordinates = given.p.states.coordinates()
     form = given.p.network((spheres.DISCERN_NUMBERS,))
 
     def init(key: Key, hyper: Hyper) -> Goals:
         embedding = adam.fit(form, form.init(key, hyper.init_logits))
-        return Goals(embedding, jnp.zeros(n_skills, jnp.int32))
+        return Goals(embedding, jnp.full(n_skills, given.starts[0], jnp.int32))
 
     def similar(kept: Goals, obs: Obs | None) -> Array:
         here, goals = (form.read(kept.embedding.params, at)[0] for at in (obs, kept.goals))

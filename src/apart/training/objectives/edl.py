@@ -40,7 +40,7 @@ class Stages(NamedTuple):
 def build(given: Given) -> Objective:
     """EDL for the skills of a configuration."""
     p, n_skills = given.p, given.p.config.skills
-    coordinates = None if p.states is None else p.states.coordinates
+    coordinates = None if p.states is None else p.states.coordinates()
     cover = (rnd if coordinates is None else counted).build(given)
     assert cover.of_states is not None
     explored = cover.of_states
@@ -87,10 +87,12 @@ def build(given: Given) -> Objective:
             kept = kept._replace(weights=kept.weights.at[after.reshape(-1)].set(1.0))
         else:
             flat = points_of(after.reshape(-1, *after.shape[2:]))
-            kept = _sampled(kept, flat)
+            alive = met.episodes.alive
+            made = jnp.ones(len(flat), bool) if alive is None else alive.reshape(-1)
+            kept = _sampled(kept, flat, made)
         due = ~kept.ready & (met.rounds >= COVER * hyper.rounds)
-        made: Stages = jax.lax.cond(due, _coded, lambda now: now, kept)
-        return made
+        coded: Stages = jax.lax.cond(due, _coded, lambda now: now, kept)
+        return coded
 
     def fit(kept: Stages, drawn: Sampled, hyper: Hyper, rate: Array) -> Stages:
         """Nobody asks what explores once there are codes."""
@@ -117,16 +119,21 @@ def _coded(kept: Stages) -> Stages:
     return kept._replace(codes=found, ready=jnp.bool_(True))
 
 
-def _sampled(kept: Stages, new: Array) -> Stages:
-    """A uniform sample of all points so far (reservoir): the nth replaces one with chance M / n."""
+def _sampled(kept: Stages, new: Array, made: Array) -> Stages:
+    """A uniform sample of all points so far (reservoir): the nth replaces one with chance M / n.
+
+    Of ``new`` [n, D] only those count that were ``made`` [n]: the rest follows the end of an
+    episode.
+    """
     n_new, size = new.shape[0], kept.points.shape[0]
-    nth = kept.n_seen + jnp.arange(n_new)
+    nth = kept.n_seen + jnp.cumsum(made) - 1
     key = jax.random.fold_in(jax.random.key(0), kept.n_seen)
     luck = draws.uniform(jax.random.bits(key, (n_new,), jnp.uint32))
     place = jnp.where(nth < size, nth, (luck * (nth + 1)).astype(jnp.int32))
-    # Points that are not taken go one past the end, where nothing is.
+    # Points that are not taken go past the end, where nothing is.
+    place = jnp.where(made, place, size)
     return kept._replace(
         points=kept.points.at[place].set(new, mode="drop"),
         weights=kept.weights.at[place].set(1.0, mode="drop"),
-        n_seen=kept.n_seen + n_new,
+        n_seen=kept.n_seen + made.sum(),
     )
