@@ -167,6 +167,8 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ("apart", {"one_skill": True}, "ours", "--one-skill does nothing"),
         ("apart_plus", {"init_logits": 1.0}, "ours", "--init-logits does nothing"),
         ("apart_spread", {"fading": 0.1}, "ours", "--fading does nothing"),
+        ("apart_plus", {"context": "last"}, "ours", "--context does nothing"),
+        ("apart_plus", {"network": "table/mlp:8"}, "ours", "only Q is a network here; write table"),
         (
             "apart_spread",
             {"discriminator": "learned_ends"},

@@ -114,6 +114,7 @@ class Facts(NamedTuple):
 _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
     {
         "buffer": lambda c, f: f.counting and f.rule.sweeps,
+        "context": lambda c, f: f.counting and CONTEXTS[c.context].only_last,
         "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,
         "keep": lambda c, f: not c.dropout or TIME_WEIGHTS[c.time_weight].ascends,
         "one_skill": lambda c, f: c.episodes_per_update == 1,

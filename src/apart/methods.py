@@ -369,7 +369,8 @@ METHODS: Final = Registry(
         ),
         "upside": dataclasses.replace(
             _of_others(_UPSIDE, "upside_tree", epsilon=0.0),
-            # One layer has parameters of each skill, so that kept skills stay as they are.
+            # One layer has parameters of each skill, so that kept skills stay as they are. Parts
+            # are short enough to be decided at every step, and walks of single steps stay near.
             beyond=dataclasses.replace(
                 _beyond(
                     _UPSIDE,
@@ -381,6 +382,7 @@ METHODS: Final = Registry(
                     epsilon=0.0,
                 ),
                 steps_per_update=25,
+                decisions=0,
             ),
         ),
         "upside_flat": _of_others(

@@ -147,6 +147,8 @@ def _with_networks(
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = approximators.parse(text)
     if Facts.of(dataclasses.replace(config, network=text, **set_), world).counting:  # it has none
+        if "network" in options and "/" in text:
+            raise UserError(f"--network {text}: only Q is a network here; write {q}")
         logits = next(f for f in map(Form, NETWORKS) if f.is_table) if is_table else q
     set_["network"] = approximators.written(q, logits)
     if by_user:

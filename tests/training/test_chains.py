@@ -12,7 +12,7 @@ from reference import upside as slow
 
 import apart
 from apart.learner.ends import Graph
-from apart.learner.episodes import Episodes
+from apart.learner.episodes import Batch, Episodes, Sampled
 from apart.objective import diffusion, trees
 from apart.report import page_data
 from apart.settings import resolve
@@ -302,9 +302,9 @@ def walked(**options):
     return objective, objective.init(jax.random.key(0), hyper), hyper
 
 
-@pytest.mark.parametrize(("hold", "length"), [(1, 2), (2, 1)])
+@pytest.mark.parametrize(("hold", "length"), [(1, 3), (2, 2)])
 def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold, length):
-    objective, kept, hyper = walked(hold=hold, horizon=20 * hold)
+    objective, kept, hyper = walked(hold=hold, horizon=40 * hold)
     kept = kept._replace(
         tree=kept.tree._replace(
             kept=jnp.arange(5) == 0,
@@ -315,16 +315,16 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold
     meet = jax.jit(lambda now, met: objective.meet(now, met._replace(graph=None), hyper))
     rng, wanted = np.random.default_rng(0), {z: [] for z in range(5)}
     for _ in range(30):
-        obs, z = rng.integers(14, size=21), int(rng.integers(3))
-        episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 20), int), jnp.array([z]))
+        obs, z = rng.integers(14, size=41), int(rng.integers(3))
+        episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 40), int), jnp.array([z]))
         kept = meet(kept, Met(episodes, jnp.int32(1), None))
-        if z:  # parts of two decisions: the states after the part of z
-            wanted[z] += obs[([3, 4] if z == 1 else [7, 8])[:length]].tolist()
+        if z:  # parts of four decisions: the state where that of z ends, and its walk
+            wanted[z] += obs[([4, 5, 6] if z == 1 else [12, 13, 14])[:length]].tolist()
     for z in range(5):
-        last = wanted[z][-20:]
+        last = wanted[z][-40:]
         n = int(kept.n_states[z])
         assert n == len(wanted[z])
-        assert sorted(np.asarray(kept.states)[z, : min(n, 20)].tolist()) == sorted(last)
+        assert sorted(np.asarray(kept.states)[z, : min(n, 40)].tolist()) == sorted(last)
 
 
 def test_the_classifier_learns_whose_walks_states_are_of():
@@ -337,15 +337,21 @@ def test_the_classifier_learns_whose_walks_states_are_of():
         states=states,
         n_states=jnp.array([20, 20, 4, 0, 0]),
     )
-    fit = jax.jit(lambda now: objective.fit(now, None, hyper, jnp.float32(0.05)))
+    # What was seen elsewhere: three states, each as often as the others.
+    seen = jnp.asarray(np.resize([3, 9, 11], 63), jnp.int32)
+    drawn = Sampled(Batch(seen, seen, seen, seen, seen, seen, None), seen, seen)
+    fit = jax.jit(lambda now: objective.fit(now, drawn, hyper, jnp.float32(0.05)))
     for _ in range(300):
         kept = fit(kept)
     told = np.asarray(objective.of_states(kept, None, hyper))
     np.testing.assert_allclose(told[:, 3:], 0)
     np.testing.assert_allclose(told.sum(1), 1, atol=1e-5)
-    # Of a state that both walk in, the kept skill has three times the posterior.
-    np.testing.assert_allclose(told[3, :3], [0.75, 0.25, 0], atol=0.06)
+    # Of a state that both walk in, the kept skill has three times the posterior; a third of what
+    # was seen, which counts as 0.3 skills, was seen there, as of any that grows.
+    np.testing.assert_allclose(told[3, :3], np.array([3, 1.05, 0.05]) / 4.1, atol=0.06)
     np.testing.assert_allclose(told[7, :3], [0, 0, 1], atol=0.06)
+    for nowhere in (9, 11):  # nobody walks there
+        np.testing.assert_allclose(told[nowhere, :3], [0, 0.5, 0.5], atol=0.06)
     form = upside_walks.quality(walked_form(), kept)
     np.testing.assert_allclose(form[:3], [told[3, 0], told[3, 1], told[7, 2]], atol=1e-5)
     np.testing.assert_allclose(form[3:], 0)

@@ -2,6 +2,8 @@
 
 After its part a skill walks at random. The states of its last walks are kept; a classifier is
 trained to name the skill from them, and its posterior of a state is the reward there, in [0, 1].
+Where nobody walks, the skills that grow are as likely as each other, as in tables: a classifier
+that nobody shows such places names there whoever is nearest, and new skills stay beside old ones.
 The states of a skill that is kept are those of its last walks before that. Every transition
 teaches all skills that grow. Where Q is one layer, a kept skill does not change by a bit; where
 skills share hidden layers it is held in place by its reward alone, which those states hold.
@@ -26,6 +28,7 @@ from apart.training.state import Hyper
 
 EVERY = 6  # rounds between two looks at the skills
 PARTS = 10  # of an episode: a skill's own part has T / this decisions
+ANYWHERE = 0.3  # skills: as much as what was seen anywhere counts in the classifier
 WALKS = 10  # of as many decisions as a part: states of a skill that are kept
 
 
@@ -45,9 +48,9 @@ def build(given: Given) -> Objective:
     p, c, seen = given.p, given.p.config, given.seen
     form = p.network((c.skills,))
     part = max(c.decisions // PARTS, 1)
-    # Random steps of held decisions lead as far as `hold` times as many of others: walks as long
-    # as a part came halfway back to its node, and no skill could be named there.
-    walk = max(part // c.hold, 1)
+    # Half of a part, as in tables. Random decisions that are held lead `hold` times as far; walks
+    # that lead farther than parts of others are apart leave nobody to be named.
+    walk = max(part // (2 * c.hold), 1)
     deepest = max((c.decisions - walk) // part, 1)
 
     def init(key: Key, hyper: Hyper) -> Walked:
@@ -80,7 +83,7 @@ def build(given: Given) -> Objective:
         return looked
 
     def fit(kept: Walked, drawn: Sampled, hyper: Hyper, rate: Array) -> Walked:
-        return _taught(form, kept, c.batch, rate)
+        return _taught(form, kept, drawn.batch.next_obs, rate)
 
     return Objective(
         init,
@@ -102,16 +105,19 @@ def _of_tree(tree: Tree, logits: Array) -> Array:
 
 
 def _remembered(kept: Walked, obs: Array, skill: Array, part: int, length: int) -> Walked:
-    """``kept`` with the walks of episodes ``obs`` [E, T + 1, ...] of growing skills."""
-    most = kept.states.shape[1]
+    """``kept`` with the walks of episodes ``obs`` [E, T + 1, ...] of growing skills.
+
+    A walk of ``length`` decisions has one state more, the one that it begins in.
+    """
+    most, n = kept.states.shape[1], length + 1
 
     def one(now: Walked, episode: tuple[Array, Array]) -> tuple[Walked, None]:
         at, z = episode
         first = now.tree.depth[z] * part
-        walk = jax.lax.dynamic_slice_in_dim(at, first + 1, length)
-        place = (now.n_states[z] + jnp.arange(length)) % most
+        walk = jax.lax.dynamic_slice_in_dim(at, first, n)
+        place = (now.n_states[z] + jnp.arange(n)) % most
         states = now.states.at[z, place].set(walk)
-        grown = now._replace(states=states, n_states=now.n_states.at[z].add(length))
+        grown = now._replace(states=states, n_states=now.n_states.at[z].add(n))
         found: Walked = jax.tree.map(lambda a, b: jnp.where(now.tree.growing[z], a, b), grown, now)
         return found, None
 
@@ -131,9 +137,12 @@ def quality(form: Approximator, kept: Walked) -> Array:
     return found
 
 
-def _taught(form: Approximator, kept: Walked, batch: int, rate: Array) -> Walked:
-    """``kept`` after a step of the classifier; kept skills count `diffusion.OLDER` times."""
-    tree, most = kept.tree, kept.states.shape[1]
+def _taught(form: Approximator, kept: Walked, seen: Obs, rate: Array) -> Walked:
+    """``kept`` after a step of the classifier; kept skills count `diffusion.OLDER` times.
+
+    What was ``seen`` [B, ...], wherever that is, is shown as of any skill that grows.
+    """
+    tree, most, batch = kept.tree, kept.states.shape[1], seen.shape[0]
     key = jax.random.fold_in(jax.random.wrap_key_data(kept.key), kept.fits)
     key_skill, key_state = jax.random.split(key)
     weight = jnp.where(tree.kept, diffusion.OLDER, tree.growing.astype(jnp.float32))
@@ -141,8 +150,11 @@ def _taught(form: Approximator, kept: Walked, batch: int, rate: Array) -> Walked
     skill = jax.random.categorical(key_skill, jnp.log(weight + 1e-20), shape=(batch,))
     lots = jax.random.uniform(key_state, (batch,))
     nth = (lots * jnp.minimum(kept.n_states[skill], most)).astype(jnp.int32)
-    logits, pull = form.read(kept.told.params, kept.states[skill, nth])
-    wrong = jax.nn.softmax(_of_tree(tree, logits), axis=1) - jax.nn.one_hot(skill, weight.shape[0])
-    gradient = wrong * (weight.sum() > 0) / batch
-    told = adam.step(form, kept.told, pull(gradient), rate)
+    anyone = tree.growing / jnp.maximum(tree.growing.sum(), 1)
+    names = jnp.stack([jax.nn.one_hot(skill, len(weight)), jnp.tile(anyone, (batch, 1))])
+    counts = jnp.stack([weight.sum(), ANYWHERE * tree.growing.any()])
+    counts = counts / jnp.maximum(counts.sum(), 1e-6) / batch
+    logits, pull = form.read(kept.told.params, jnp.concatenate([kept.states[skill, nth], seen]))
+    wrong = jax.nn.softmax(_of_tree(tree, logits), axis=1) - names.reshape(logits.shape)
+    told = adam.step(form, kept.told, pull(wrong * jnp.repeat(counts, batch)[:, None]), rate)
     return kept._replace(told=told, fits=kept.fits + 1)
