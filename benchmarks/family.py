@@ -23,7 +23,7 @@ from apart._types import Array, Key
 from apart.objective import ensemble
 from apart.objective.rewards import clipped_posterior
 from apart.settings import resolve
-from apart.training import collect
+from apart.training import choices, collect
 from apart.training.collect import Dynamics
 from apart.training.program import program
 from apart.training.state import hyper_of
@@ -101,7 +101,7 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
         return Tables(skill + variant.above * bonus, logits)
 
     def update(tables: Tables, key: Key) -> Tables:
-        drawn = collect.draw(EPISODES, T, K, 5, jnp.float32(EPSILON), key)
+        drawn = choices.draw(EPISODES, T, K, 5, jnp.float32(EPSILON), key)
         made = collect.by_table(dynamics, tables.q, drawn, key)
         last = made.obs[:, -1]
         logits = (tables.logits * elsewhere)[last]  # [E, N, K]
@@ -123,7 +123,7 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
         )
 
     def measure(tables: Tables) -> tuple[Array, Array]:
-        drawn = collect.every_skill(K, T, 5, None, jax.random.key(0))
+        drawn = choices.every_skill(K, T, 5, None, jax.random.key(0))
         last = collect.by_table(dynamics, tables.q, drawn, jax.random.key(0)).obs[:, -1]
         log_q = jax.vmap(ensemble.log_mean)((tables.logits * elsewhere)[last])
         information = K * jnp.exp(log_q[jnp.arange(K), jnp.arange(K)].mean())

@@ -20,7 +20,7 @@ from apart.report import sheets, strips
 from apart.report.page_data import page_data
 from apart.skills.frames import _Camera, _shrunk, film
 from apart.skills.policies import policies_of
-from apart.training.collect import Drawn
+from apart.training.choices import Drawn
 from apart.training.host import Host
 from apart.worlds import guards
 from apart.worlds.grid import parse

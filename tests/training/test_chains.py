@@ -20,8 +20,9 @@ from apart.skills.apart_skills import Skills as Exported
 from apart.skills.environments import TableEnv
 from apart.skills.library import TablePolicies, open_policies
 from apart.skills.policies import policies_of
-from apart.training import collect
-from apart.training.collect import Drawn, Dynamics, by_steps, by_table, steps_of
+from apart.training import choices
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics, by_steps, by_table, steps_of
 from apart.training.evaluate import last_states
 from apart.training.host import Host
 from apart.training.learners import learner_of
@@ -44,7 +45,7 @@ def chained(n=9, walk=None):
     rng = np.random.default_rng(0)
     choice = rng.choice([0, 1, 2, 3, 4, 5, 5, 5], size=(n, 4))
     drawn = Drawn(jnp.arange(n) % 3, jnp.asarray(choice, jnp.int32))
-    return drawn, collect.follow(drawn, ACTS, 5, walk)
+    return drawn, choices.follow(drawn, ACTS, 5, walk)
 
 
 def test_ancestors_decide_greedily_then_the_skill_then_nobody():
@@ -68,7 +69,7 @@ def test_chains_are_walked_alike_in_all_kinds_of_world(hold):
     seen = by_steps(
         steps_of(twins.jax_grid(ROOMS)), lambda x: jnp.tensordot(x, q, 1), drawn, key, hold=hold
     )
-    act = lambda obs, skill, choice: collect.actions(jnp.tensordot(obs, q, 1), skill, choice)  # noqa: E731
+    act = lambda obs, skill, choice: choices.actions(jnp.tensordot(obs, q, 1), skill, choice)  # noqa: E731
     hosted = Host(twins.host_grid(ROOMS)).by_host(act, drawn, [0] * 9, hold)
     places = np.asarray(table.obs if hold == 1 else table.place)
     for other in (seen, hosted):
@@ -104,7 +105,7 @@ def test_a_library_follows_chains():
     action = np.random.default_rng(0).integers(5, size=(ROOMS.n_states, 3)).astype(np.int32)
     policies = TablePolicies(ROOMS, action, 4, acts=np.asarray(ACTS))
     q = jnp.asarray(np.moveaxis(np.eye(5)[action], 1, 2))
-    drawn = collect.follow(collect.every_skill(3, 4, 5, None, jax.random.key(0)), ACTS, 5)
+    drawn = choices.follow(choices.every_skill(3, 4, 5, None, jax.random.key(0)), ACTS, 5)
     for start in range(ROOMS.n_states):
         dynamics = Dynamics.of(ROOMS)._replace(start=start)
         walked = np.asarray(by_table(dynamics, q, drawn, jax.random.key(0)).obs)

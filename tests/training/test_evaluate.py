@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from apart.learner.episodes import Episodes
-from apart.training.collect import Drawn, Dynamics, by_table
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics, by_table
 from apart.training.evaluate import (
     evaluate_episodes,
     evaluate_table,

@@ -9,7 +9,8 @@ import pytest
 
 from apart.settings import resolve
 from apart.training import exploring
-from apart.training.collect import Drawn, Dynamics, by_table, trying
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics, by_table, trying
 from apart.training.exploring import UNTRIED
 from apart.training.learners import learner_of
 from apart.training.program import program

@@ -17,7 +17,7 @@ from apart.methods import METHODS
 from apart.objective.contexts import Moved
 from apart.objective.objectives import FORMS, OBJECTIVES
 from apart.settings import resolve
-from apart.training import collect
+from apart.training import choices
 from apart.training.learners import learner_over
 from apart.training.objectives import valor
 from apart.training.objectives.contract import rewards_of
@@ -397,7 +397,7 @@ def test_valor_adds_skills_as_it_can_name_them_and_draws_no_others():
 @pytest.mark.parametrize("active", [[1, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
 def test_skills_are_drawn_from_the_active_ones(active):
     active = jnp.asarray(active, bool)
-    skill = collect.among(active, jax.random.key(3), jnp.zeros(400, jnp.int32))
+    skill = choices.among(active, jax.random.key(3), jnp.zeros(400, jnp.int32))
     share = np.bincount(np.asarray(skill), minlength=4) / 400
     np.testing.assert_allclose(share, active / active.sum(), atol=0.1)
     assert (share[~np.asarray(active)] == 0).all()

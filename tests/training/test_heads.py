@@ -16,7 +16,7 @@ from reference import oracle
 from apart.learner import q_learning, replay
 from apart.learner.episodes import Episodes
 from apart.settings import resolve
-from apart.training import collect
+from apart.training import choices, collect
 from apart.training.learners import example, learner_over
 from apart.training.pieces import draw, pieces
 from apart.training.state import hyper_of
@@ -45,7 +45,7 @@ def test_greedy_actions_are_the_best_combination():
     q, skill = RNG.normal(size=(7, M, A, K)), RNG.integers(K, size=7)
     choice = np.full((7, M), A)
     choice[0] = [1, 0, 1]
-    got = collect.actions(jnp.asarray(q), jnp.asarray(skill), jnp.asarray(choice))
+    got = choices.actions(jnp.asarray(q), jnp.asarray(skill), jnp.asarray(choice))
     assert got[0].tolist() == [1, 0, 1]
     for n in range(1, 7):
         combinations = list(itertools.product(range(A), repeat=M))
@@ -54,7 +54,7 @@ def test_greedy_actions_are_the_best_combination():
 
 
 def test_a_random_action_is_random_in_all_heads_or_in_none():
-    drawn = collect.draw(50, T, K, A, jnp.float32(0.5), jax.random.key(0), heads=M)
+    drawn = choices.draw(50, T, K, A, jnp.float32(0.5), jax.random.key(0), heads=M)
     assert drawn.choice.shape == (50, T, M)
     greedy = np.asarray(drawn.choice == A)
     assert (greedy.all(-1) == greedy.any(-1)).all()
@@ -154,7 +154,7 @@ def test_heads_in_a_world_of_jax_functions_act_as_they_learn():
         observe=lambda state: state.astype(jnp.float32),
         place=lambda state: (state + T) @ jnp.array([1, 100, 10_000]),
     )
-    drawn = collect.draw(20, T, K, A, jnp.float32(1.0), jax.random.key(0), heads=M)
+    drawn = choices.draw(20, T, K, A, jnp.float32(1.0), jax.random.key(0), heads=M)
 
     def values(obs):
         return jnp.zeros((obs.shape[0], M, A, K))

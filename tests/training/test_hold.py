@@ -12,7 +12,8 @@ import apart
 from apart._config import Config
 from apart._errors import UserError
 from apart.settings import resolve
-from apart.training.collect import Drawn, Dynamics, by_steps, by_table, steps_of
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics, by_steps, by_table, steps_of
 from apart.training.host import Host
 from apart.worlds.grid import parse
 from apart.worlds.holding import held

@@ -14,7 +14,8 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
-from apart.training.collect import Drawn, by_steps, steps_of
+from apart.training.choices import Drawn
+from apart.training.collect import by_steps, steps_of
 from apart.worlds.world import evidence
 
 OPTIONS = {"method": "diayn", "steps": 200, "horizon": 10, "skills": 3, "network": "mlp:8"}

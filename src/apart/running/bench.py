@@ -152,8 +152,7 @@ def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
     import jax.numpy as jnp
     import numpy as np
 
-    from apart.training import collect
-    from apart.training.collect import Drawn
+    from apart.training.choices import Drawn, actions
     from apart.training.host import Host
     from apart.training.learners import learner_over
     from apart.training.state import hyper_of
@@ -165,7 +164,7 @@ def host_steps(seconds: float, repeats: int) -> dict[str, Any]:
     bare: Any = gymnasium.make_vec(HOST.partition(":")[2], num_envs=SIDE, vectorization_mode="sync")
     learner = learner_over(world, config, states=False)
     q = learner.init(jax.random.key(0), jax.random.key(1), hyper_of(config)).q.params
-    act = jax.jit(lambda obs, skill, choice: collect.actions(learner.values(q, obs), skill, choice))
+    act = jax.jit(lambda obs, skill, choice: actions(learner.values(q, obs), skill, choice))
     choices = np.random.default_rng(0).integers(n_actions, size=(SIDE, T)).astype(np.int32)
     asked = choices.copy()
     asked[0] = n_actions  # the policy is asked for all; the others still do what they did

@@ -19,8 +19,8 @@ from apart.runs.folder import Run
 from apart.runs.skills import Place
 from apart.skills import places
 from apart.skills.policies import LearntRun, learnt_of
-from apart.training import collect
-from apart.training.collect import Drawn
+from apart.training import choices, collect
+from apart.training.choices import Drawn
 from apart.training.evaluations import greedy_actions
 from apart.training.host import Host
 from apart.training.learner import evaluated
@@ -68,7 +68,7 @@ def _drawn(known: LearntRun, skills: Any) -> Drawn:
     about, shape = known.world.about, (len(skills), known.config.decisions)
     choice = jnp.full((*shape, about.heads) if about.heads > 1 else shape, about.n_actions)
     acts = chains(known.learner.objective, known.learnt.discriminator)
-    return collect.follow(Drawn(skills, choice.astype(jnp.int32)), acts, about.n_actions)
+    return choices.follow(Drawn(skills, choice.astype(jnp.int32)), acts, about.n_actions)
 
 
 class _Camera:

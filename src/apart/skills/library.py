@@ -21,8 +21,8 @@ from apart.runs.folder import Run
 from apart.runs.skills import Acting, Place, Reach
 from apart.skills import places
 from apart.skills.policies import LearntRun, acts_of, learnt_of
-from apart.training import collect
-from apart.training.collect import Drawn
+from apart.training import choices, collect
+from apart.training.choices import Drawn
 from apart.training.evaluations import greedy_actions, of_states
 from apart.training.host import Host
 from apart.training.learner import evaluated
@@ -231,7 +231,7 @@ class SampledPolicies:
 
         def episode(key: Any, skill: Any, start: Any) -> Any:
             begun = steps if start is None else steps._replace(reset=lambda _: start)
-            greedy = collect.follow(
+            greedy = choices.follow(
                 Drawn(skill[None], self._choices(1)), self._chains, self.n_actions
             )
             played = collect.by_steps(begun, values, greedy, key, hold=self.hold)
@@ -254,7 +254,7 @@ class SampledPolicies:
                 )
             host = Host(world)
             drawn = Drawn(jnp.asarray(skills, jnp.int32), self._choices(len(skills)))
-            drawn = collect.follow(drawn, self._chains, self.n_actions)
+            drawn = choices.follow(drawn, self._chains, self.n_actions)
             try:
                 made = host.by_host(
                     lambda obs, skill, _: self._greedy(obs, skill),

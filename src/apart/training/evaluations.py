@@ -14,8 +14,9 @@ from apart.learner.approximators import Params
 from apart.learner.episodes import Episodes
 from apart.objective.contexts import Moved
 from apart.objective.objectives import OBJECTIVES
-from apart.training import collect
-from apart.training.collect import Drawn, Dynamics
+from apart.training import choices, collect
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics
 from apart.training.evaluate import Evaluation, along, evaluate_episodes, evaluate_table
 from apart.training.learner import Learner, evaluated, judged
 from apart.training.learners import lists_states
@@ -36,12 +37,12 @@ def every_skill(
 ) -> tuple[Drawn, Key]:
     """The agent's part in an episode of every skill, and the key of the evaluation."""
     key = jax.random.fold_in(state.key, -1 - state.iteration)
-    drawn = collect.every_skill(
+    drawn = choices.every_skill(
         *(config.skills, config.decisions, about.n_actions),
         *(evaluation_epsilon(config, hyper), key, about.heads),
     )
     acts = chains(learner.objective, state.learnt.discriminator)
-    return collect.follow(drawn, acts, about.n_actions), key
+    return choices.follow(drawn, acts, about.n_actions), key
 
 
 def measured(
@@ -133,4 +134,4 @@ def greedy_actions(learner: Learner, q: Params, obs: Obs, skill: Array) -> Array
 
     Of several heads [n, M].
     """
-    return collect.greedy(learner.values(q, obs), skill)
+    return choices.greedy(learner.values(q, obs), skill)

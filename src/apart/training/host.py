@@ -11,7 +11,7 @@ import numpy as np
 from apart._errors import UserError
 from apart._types import Array, IntArray
 from apart.learner.episodes import Episodes
-from apart.training.collect import Drawn
+from apart.training.choices import Drawn
 from apart.worlds import guards
 from apart.worlds.world import HostWorld
 

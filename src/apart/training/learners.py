@@ -16,7 +16,7 @@ from apart.learner.episodes import Episodes
 from apart.learner.q_learning import Q_RULES
 from apart.objective.objectives import OBJECTIVES
 from apart.training import collect
-from apart.training.collect import Drawn
+from apart.training.choices import Drawn
 from apart.training.learner import Learner
 from apart.training.objectives.contract import Given
 from apart.training.pieces import States, pieces

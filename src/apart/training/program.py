@@ -21,8 +21,8 @@ from apart._config import Config
 from apart._types import Array, Obs
 from apart.learner.approximators import Params
 from apart.learner.episodes import Episodes
-from apart.training import collect, evaluations
-from apart.training.collect import Drawn
+from apart.training import choices, evaluations
+from apart.training.choices import Drawn
 from apart.training.evaluate import Evaluation
 from apart.training.host import Host
 from apart.training.learner import Learner, evaluated
@@ -111,7 +111,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
 
     @jax.jit
     def act(q: Params, obs: Obs, skill: Array, choice: Array) -> Array:
-        return collect.actions(learner.values(q, obs), skill, choice)
+        return choices.actions(learner.values(q, obs), skill, choice)
 
     begin = jax.jit(
         lambda state, hyper: round_of(

@@ -16,8 +16,9 @@ import numpy as np
 from apart._config import Config
 from apart._types import Array, Key
 from apart.learner.episodes import Episodes
-from apart.training import collect
-from apart.training.collect import Drawn, Dynamics
+from apart.training import choices, collect
+from apart.training.choices import Drawn
+from apart.training.collect import Dynamics
 from apart.training.learner import Learner
 from apart.training.learners import lists_states
 from apart.training.objectives.contract import Objective, chains
@@ -67,13 +68,13 @@ def round_of(
             fading=hyper.fading * left,
         )
     n, t = c.episodes_per_update, c.decisions
-    drawn = collect.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill, heads)
+    drawn = choices.draw(n, t, c.skills, n_actions, hyper.epsilon, key_collect, c.one_skill, heads)
     if objective is not None and objective.active is not None:
         active = objective.active(state.learnt.discriminator)
-        drawn = drawn._replace(skill=collect.among(active, key_collect, drawn.skill, c.one_skill))
+        drawn = drawn._replace(skill=choices.among(active, key_collect, drawn.skill, c.one_skill))
     if objective is not None:
         acts = chains(objective, state.learnt.discriminator)
-        drawn = collect.follow(drawn, acts, n_actions, key_collect)
+        drawn = choices.follow(drawn, acts, n_actions, key_collect)
     return Round(key_collect, key_learn, hyper, drawn)
 
 
