@@ -14,7 +14,7 @@ from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
 from apart.facts import choices, needs_task, spreads
-from apart.learner import approximators
+from apart.learner import networks
 from apart.methods import METHODS
 from apart.settings import completed, resolve
 from apart.training.learners import lists_states
@@ -197,7 +197,7 @@ def test_a_bias_is_part_of_the_form_that_is_written():
         ("joint+bias/table+bias", "joint+bias/table+bias"),
         ("cnn:4,4:3+bias", "cnn:4,4:3+bias"),
     ):
-        assert approximators.written(*approximators.parse(text)) == written
+        assert networks.written(*networks.parse(text)) == written
     config, _ = resolve("four_rooms", "apart_logits", {"network": "table+bias"})
     assert (config.q_rule, config.learning_rate) == ("sweep_adam", 2e-3)  # cells move together
 

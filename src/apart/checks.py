@@ -14,8 +14,8 @@ from apart._config import SPECS, Config, flag
 from apart._errors import UserError, unknown
 from apart._registry import load_plugins
 from apart.facts import NAMED, Facts
-from apart.learner import approximators, q_learning
-from apart.learner.approximators import NETWORKS
+from apart.learner import networks, q_learning
+from apart.learner.networks import NETWORKS
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
 from apart.objective.discriminators import DISCRIMINATORS
@@ -159,7 +159,7 @@ def checked_names(config: Config) -> None:
     if config.observation != Config.observation and name not in OBSERVATIONS:
         raise unknown("observation", name, OBSERVATIONS)
     if config.network != Config.network:
-        approximators.parse(config.network)
+        networks.parse(config.network)
 
 
 _MOST_PIXELS: Final = 64 * 64  # convolutions are dense matrices of pixels

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from apart._config import Config
-from apart.learner import approximators
-from apart.learner.approximators import NETWORKS, Form, Network
+from apart.learner import networks
+from apart.learner.networks import NETWORKS, Form, Network
 from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS, READINGS
 from apart.objective.contexts import CONTEXTS
@@ -65,7 +65,7 @@ class Facts(NamedTuple):
             REWARDS[config.reward],
             Q_RULES[config.q_rule],
             OBSERVATIONS[observations.parse(config.observation)[0]],
-            *approximators.parse(config.network),
+            *networks.parse(config.network),
             in_table=isinstance(world, TableWorld),
         )
 

@@ -16,8 +16,8 @@ from apart._errors import UserError, unknown
 from apart._registry import Registry, load_plugins
 from apart.checks import check, checked_names
 from apart.facts import NAMED, Facts, is_idle
-from apart.learner import approximators
-from apart.learner.approximators import NETWORKS, Form
+from apart.learner import networks
+from apart.learner.networks import NETWORKS, Form
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS, OURS, READINGS, Method
 from apart.worlds import grid
@@ -145,12 +145,12 @@ def _with_networks(
     text = config.network
     if text == Config.network:
         by_user, text = by_user or not is_table, _usual_network(world)
-    q, logits = approximators.parse(text)
+    q, logits = networks.parse(text)
     if Facts.of(dataclasses.replace(config, network=text, **set_), world).counting:  # it has none
         if "network" in options and "/" in text:
             raise UserError(f"--network {text}: only Q is a network here; write {q}")
         logits = next(f for f in map(Form, NETWORKS) if f.is_table) if is_table else q
-    set_["network"] = approximators.written(q, logits)
+    set_["network"] = networks.written(q, logits)
     if by_user:
         of_q = {} if q.is_table else NETWORKS[q.kind].q_rate
         set_ |= {**of_q, **NETWORKS[logits.kind].logits_rate}

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.learner import approximators, draws
-from apart.learner.approximators import NETWORKS, table
+from apart.learner import draws, networks
+from apart.learner.approximators import table
 from apart.learner.convolution import convolve
+from apart.learner.networks import NETWORKS
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_table
 from apart.training.learners import learner_over
@@ -195,7 +196,7 @@ def test_the_papers_networks_have_the_papers_sizes():
     ):
         config, _ = resolve(world, method, options)
         sight = sight_of(world, config.observation)
-        p, (_, form) = pieces(config, 5, sight), approximators.parse(config.network)
+        p, (_, form) = pieces(config, 5, sight), networks.parse(config.network)
         params = jax.eval_shape(p.logits.init, jax.random.key(0), jnp.float32(1))
         assert sum(leaf.size for leaf in jax.tree.leaves(params)) == expected
         size = NETWORKS[form.kind].size(form, sight, p.discriminator.shape(100))

@@ -11,7 +11,7 @@ import sys
 
 from apart._config import Config
 from apart._errors import UserError
-from apart.learner.approximators import NETWORKS, parse
+from apart.learner.networks import NETWORKS, parse
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.running.machine import cores
 from apart.runs.plan import MAX_THREADS

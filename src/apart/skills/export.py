@@ -17,8 +17,8 @@ from safetensors.numpy import save as to_bytes
 from apart._errors import UserError
 from apart._types import Image
 from apart._version import __version__
-from apart.learner import approximators, q_learning
-from apart.learner.approximators import NETWORKS
+from apart.learner import networks, q_learning
+from apart.learner.networks import NETWORKS
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
@@ -73,7 +73,7 @@ def _arrays(known: LearntRun) -> dict[str, Any]:
     """Parameters of the evaluated Q; in a table also what its states are."""
     config, world, _, learnt, _ = known
     params = evaluated(learnt)
-    of_q, _ = approximators.parse(config.network)
+    of_q, _ = networks.parse(config.network)
     found = {"q": params} if NETWORKS[of_q.kind].of_states else by_name(params)
     seen = OBSERVATIONS[observations.parse(config.observation)[0]]
     if isinstance(world, TableWorld):
@@ -128,7 +128,7 @@ def _config(run: Run, known: LearntRun, arrays: Mapping[str, Any]) -> dict[str, 
         "horizon": config.horizon,
         "hold": config.hold,
         "acts": None if acts is None else acts.tolist(),
-        "network": str(approximators.parse(config.network)[0]),
+        "network": str(networks.parse(config.network)[0]),
         "hidden": sum(name.endswith(".weight") for name in arrays),
         "image": list(_image(known)),
         "range": [-_scaling(world).far, _scaling(world).far],

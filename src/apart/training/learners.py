@@ -10,9 +10,9 @@ import numpy as np
 
 from apart._config import Config
 from apart._types import Array
-from apart.learner import approximators, replay
-from apart.learner.approximators import NETWORKS
+from apart.learner import networks, replay
 from apart.learner.episodes import Episodes
+from apart.learner.networks import NETWORKS
 from apart.learner.q_learning import Q_RULES
 from apart.objective.objectives import OBJECTIVES
 from apart.training import collect
@@ -38,7 +38,7 @@ def lists_states(world: TableWorld, config: Config) -> bool:
 
     An update on samples runs the networks on the states before and after: 2 B rows.
     """
-    forms = approximators.parse(config.network)
+    forms = networks.parse(config.network)
     tables = all(NETWORKS[form.kind].of_states for form in forms)
     few = world.n_states <= 2 * config.batch
     rule = Q_RULES[config.q_rule]

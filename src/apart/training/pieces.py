@@ -11,11 +11,12 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, Key, Sight, Vectors
-from apart.learner import approximators, draws, q_learning
-from apart.learner.approximators import NETWORKS, Approximator, Form, Shape
+from apart.learner import draws, networks, q_learning
+from apart.learner.approximators import Approximator, Shape
 from apart.learner.ends import Graph
 from apart.learner.episodes import Episodes, Sampled
 from apart.learner.model import Model
+from apart.learner.networks import NETWORKS, Form
 from apart.learner.q_learning import Q_RULES, QRule
 from apart.learner.replay import Replay, Ring
 from apart.objective.contexts import CONTEXTS, Context
@@ -58,7 +59,7 @@ class Pieces(NamedTuple):
 
     def network(self, shape: Shape) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``."""
-        return _built(approximators.parse(self.config.network)[1], self.sight, shape)
+        return _built(networks.parse(self.config.network)[1], self.sight, shape)
 
 
 def _built(form: Form, sight: Sight, shape: Shape) -> Approximator:
@@ -78,7 +79,7 @@ def pieces(
     ``vectors`` are the same observations without what networks add to them; None for states.
     ``states`` is what a table says of its states.
     """
-    of_q, of_logits = approximators.parse(config.network)
+    of_q, of_logits = networks.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
     shape = discriminator.shape(config.skills)
     given = jax.eval_shape(REWARDS[config.reward].rewards, jnp.zeros(shape), jnp.float32(1.0))
