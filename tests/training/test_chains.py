@@ -305,7 +305,7 @@ def walked(**options):
 
 @pytest.mark.parametrize(("hold", "length"), [(1, 3), (2, 2)])
 def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold, length):
-    objective, kept, hyper = walked(hold=hold, horizon=40 * hold)
+    objective, kept, hyper = walked(hold=hold, horizon=80 * hold)
     kept = kept._replace(
         tree=kept.tree._replace(
             kept=jnp.arange(5) == 0,
@@ -316,16 +316,16 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold
     meet = jax.jit(lambda now, met: objective.meet(now, met._replace(graph=None), hyper))
     rng, wanted = np.random.default_rng(0), {z: [] for z in range(5)}
     for _ in range(30):
-        obs, z = rng.integers(14, size=41), int(rng.integers(3))
-        episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 40), int), jnp.array([z]))
+        obs, z = rng.integers(14, size=81), int(rng.integers(3))
+        episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 80), int), jnp.array([z]))
         kept = meet(kept, Met(episodes, jnp.int32(1), None))
-        if z:  # parts of four decisions: the state where that of z ends, and its walk
-            wanted[z] += obs[([4, 5, 6] if z == 1 else [12, 13, 14])[:length]].tolist()
+        if z:  # parts of eight decisions: the state where that of z ends, and its walk
+            wanted[z] += obs[([8, 9, 10] if z == 1 else [24, 25, 26])[:length]].tolist()
     for z in range(5):
-        last = wanted[z][-40:]
+        last = wanted[z][-80:]
         n = int(kept.n_states[z])
         assert n == len(wanted[z])
-        assert sorted(np.asarray(kept.states)[z, : min(n, 40)].tolist()) == sorted(last)
+        assert sorted(np.asarray(kept.states)[z, : min(n, 80)].tolist()) == sorted(last)
 
 
 def test_the_classifier_learns_whose_walks_states_are_of():
