@@ -48,7 +48,7 @@ def build(given: Given) -> Objective:
     p, c, seen = given.p, given.p.config, given.seen
     form = p.network((c.skills,))
     part = max(c.decisions // PARTS, 1)
-    # The paper's walk in mazes, 10 steps of uniform moves, comes as far as 5 of the nine moves here,
+    # The paper's walk in mazes, 10 steps of uniform moves, comes as far as 5 of -1, 0 or 1 here,
     # a quarter of a part of 20; decisions that are held lead `hold` times as far.
     walk = max(part // (4 * c.hold), 1)
     deepest = max((c.decisions - walk) // part, 1)
