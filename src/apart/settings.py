@@ -180,14 +180,19 @@ def only_here(config: Config) -> str | None:
 def words(config: Config, world: World) -> list[str] | None:
     """The words after ``apart`` that train the same again; None where there are none.
 
-    The name of a map is what it was called: a file must still be there.
+    The name of a map is what it was called: a file must still be there. The length of an episode
+    is always among them: the world of a stored run has that of the run as its default.
     """
     kind = world.about.spec.get("kind")
     named = kind == grid.KIND or world.name.startswith(f"{kind}:")
     if not named or only_here(config) is not None:
         return None
     wanted = dataclasses.asdict(config)
-    options: dict[str, Any] = {"steps": config.steps, "seed": config.seed}
+    options: dict[str, Any] = {
+        "steps": config.steps,
+        "seed": config.seed,
+        "horizon": config.horizon,
+    }
     for _ in range(3):  # an option may change the defaults of others
         try:
             found = dataclasses.asdict(resolve(world, config.method, options)[0])
