@@ -99,6 +99,7 @@ def _held_for(horizon: int, decisions: int) -> int:
 
 
 AUTO: Final = "auto"
+ASKED: Final = ("skills", "horizon")  # options that ``auto`` leaves to the world
 
 
 def _says(value: Any, word: str) -> bool:
@@ -157,8 +158,8 @@ def _with_networks(
             set_["q_rule"] = Q_RULES[config.q_rule].with_adam
         if not is_table:
             set_["q_rule"] = Q_RULES[set_.get("q_rule", config.q_rule)].with_samples
-    kept = {name: value for name, value in set_.items() if name not in options}
-    kept["network"] = set_["network"]  # in full, whoever named it
+    in_full = ("observation", "network")  # whoever named them
+    kept = {name: v for name, v in set_.items() if name in in_full or name not in options}
     return dataclasses.replace(config, **kept)
 
 
