@@ -10,6 +10,7 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apart import checks
 from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
@@ -46,6 +47,31 @@ def test_every_method_resolves_in_every_world(method):
         config, loaded = resolve(world, method, {})
         assert config.method == method
         assert config.horizon == loaded.about.horizon
+
+
+def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
+    """Replay keeps skill * T + t, ends keep steps * K + skill; both in 32 bits."""
+    monkeypatch.setattr(checks, "_physical_memory", lambda: 10**15)
+    large = {"skills": 100_000, "horizon": 30_000, "buffer": 30_000}
+    with pytest.raises(UserError, match="--skills 100000 and 30000 decisions of an"):
+        resolve("four_rooms", "diayn", large)
+    resolve("four_rooms", "diayn", {**large, "horizon": 20_000})
+    resolve("four_rooms", "diayn", {**large, "hold": 2})
+    resolve("four_rooms", "apart_plus", {k: v for k, v in large.items() if k != "buffer"})
+    wide = parse("S" + "." * 999 + ("\n" + "." * 1000) * 29, "wide")
+    with pytest.raises(UserError, match="shares 30,000 cells among at most 71,580 skills"):
+        resolve(wide, "apart_spread", {"skills": 80_000})
+    resolve(wide, "apart_spread", {"skills": 71_580})
+    twin = dataclasses.replace(twins.jax_grid(parse("S..\n...", "twin")), places=Places(30_000))
+    with pytest.raises(UserError, match="shares 30,000 cells among at most 35,790 skills"):
+        resolve(twin, "apart_spread", {"discriminator": "bins", "skills": 40_000})
+
+
+def test_a_table_with_heads_is_refused():
+    world = parse("S..\n...", "heads")
+    world = dataclasses.replace(world, about=world.about._replace(heads=2))
+    with pytest.raises(UserError, match="heads: About says 2 heads, and a table has one"):
+        resolve(world, "diayn", {})
 
 
 def test_the_users_options_win_over_the_methods():
