@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import get_args, get_type_hints
 
+import jax
 import pytest
 import twins
 from hypothesis import given
@@ -18,7 +19,9 @@ from apart.facts import choices, needs_task, spreads
 from apart.learner import approximators
 from apart.methods import METHODS
 from apart.settings import completed, resolve
-from apart.training.learners import lists_states
+from apart.training.learners import learner_of, lists_states
+from apart.training.rounds import initial
+from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 from apart.worlds.world import Places
 
@@ -65,6 +68,26 @@ def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
     twin = dataclasses.replace(twins.jax_grid(parse("S..\n...", "twin")), places=Places(30_000))
     with pytest.raises(UserError, match="shares 30,000 cells among at most 35,790 skills"):
         resolve(twin, "apart_spread", {"discriminator": "bins", "skills": 40_000})
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if "network" not in METHODS[m].options])
+def test_the_memory_that_is_checked_holds_all_that_is_kept(method):
+    """Also what an objective keeps of all pairs of states; nothing of it is made here."""
+    large = parse("S" + "." * 39 + ("\n" + "." * 40) * 38 + "\n" + "." * 39 + "9", "large")
+    config, world = resolve(large, method, {"skills": 4})
+    hyper = hyper_of(config)
+    state = jax.eval_shape(initial(learner_of(world, config)), jax.numpy.uint32(0), hyper)
+    kept = sum(leaf.size * 4 for leaf in jax.tree.leaves(state))
+    assert kept <= checks.memory_bytes(config, world)
+
+
+def test_all_pairs_of_states_must_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(checks, "_physical_memory", lambda: 16 * 10**9)
+    wide = parse("S" + "." * 299 + ("\n" + "." * 300) * 299, "wide")
+    resolve(wide, "diayn", {"skills": 8})
+    for method, needed in (("eigenoptions", 130), ("upside", 162)):
+        with pytest.raises(UserError, match=f"needs {needed} GB .* all pairs of cells"):
+            resolve(wide, method, {"skills": 8})
 
 
 def test_a_table_with_heads_is_refused():

@@ -101,9 +101,11 @@ def check(config: Config, world: World) -> None:
         cells = (
             f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
         )
+        squares = f", as --objective {config.objective} looks at all pairs of {world.places.noun}s"
         raise UserError(
-            f"{flag('skills')} {config.skills} in {cells}{seen} needs "
-            f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
+            f"{flag('skills')} {config.skills} in {cells}{seen} needs {needed / 1e9:,.0f} GB of "
+            f"memory and this machine has {present / 1e9:,.0f}"
+            f"{squares if facts.objective.squares else ''}"
         )
 
 
@@ -238,7 +240,10 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
 
 
 def memory_bytes(config: Config, world: World) -> int:
-    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
+    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch.
+
+    And of what the objective keeps of all pairs of states.
+    """
     facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
     logits: tuple[int, ...] = (config.skills,)
     if facts.discriminates:
@@ -248,6 +253,7 @@ def memory_bytes(config: Config, world: World) -> int:
     if sight.n_states is not None:
         n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
     floats = 4 * config.buffer + 16 * config.batch
+    floats += facts.objective.squares * (sight.n_states or 0) ** 2
     for form, shape, copies in ((facts.logits, logits, 4), (facts.q, q, 8)):
         size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row
