@@ -5,11 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import get_args, get_type_hints
 
+import jax
 import pytest
 import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apart import checks
 from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
@@ -17,7 +19,9 @@ from apart.facts import choices, needs_task, spreads
 from apart.learner import networks
 from apart.methods import METHODS
 from apart.settings import completed, resolve
-from apart.training.learners import lists_states
+from apart.training.learners import learner_of, lists_states
+from apart.training.rounds import initial
+from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 from apart.worlds.world import Places
 
@@ -46,6 +50,51 @@ def test_every_method_resolves_in_every_world(method):
         config, loaded = resolve(world, method, {})
         assert config.method == method
         assert config.horizon == loaded.about.horizon
+
+
+def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
+    """Replay keeps skill * T + t, ends keep steps * K + skill; both in 32 bits."""
+    monkeypatch.setattr(checks, "_physical_memory", lambda: 10**15)
+    large = {"skills": 100_000, "horizon": 30_000, "buffer": 30_000}
+    with pytest.raises(UserError, match="--skills 100000 and 30000 decisions of an"):
+        resolve("four_rooms", "diayn", large)
+    resolve("four_rooms", "diayn", {**large, "horizon": 20_000})
+    resolve("four_rooms", "diayn", {**large, "hold": 2})
+    resolve("four_rooms", "apart_plus", {k: v for k, v in large.items() if k != "buffer"})
+    wide = parse("S" + "." * 999 + ("\n" + "." * 1000) * 29, "wide")
+    with pytest.raises(UserError, match="shares 30,000 cells among at most 71,580 skills"):
+        resolve(wide, "apart_spread", {"skills": 80_000})
+    resolve(wide, "apart_spread", {"skills": 71_580})
+    twin = dataclasses.replace(twins.jax_grid(parse("S..\n...", "twin")), places=Places(30_000))
+    with pytest.raises(UserError, match="shares 30,000 cells among at most 35,790 skills"):
+        resolve(twin, "apart_spread", {"discriminator": "bins", "skills": 40_000})
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if "network" not in METHODS[m].options])
+def test_the_memory_that_is_checked_holds_all_that_is_kept(method):
+    """Also what an objective keeps of all pairs of states; nothing of it is made here."""
+    large = parse("S" + "." * 39 + ("\n" + "." * 40) * 38 + "\n" + "." * 39 + "9", "large")
+    config, world = resolve(large, method, {"skills": 4})
+    hyper = hyper_of(config)
+    state = jax.eval_shape(initial(learner_of(world, config)), jax.numpy.uint32(0), hyper)
+    kept = sum(leaf.size * 4 for leaf in jax.tree.leaves(state))
+    assert kept <= checks.memory_bytes(config, world)
+
+
+def test_all_pairs_of_states_must_fit_into_memory(monkeypatch):
+    monkeypatch.setattr(checks, "_physical_memory", lambda: 16 * 10**9)
+    wide = parse("S" + "." * 299 + ("\n" + "." * 300) * 299, "wide")
+    resolve(wide, "diayn", {"skills": 8})
+    for method, needed in (("eigenoptions", 130), ("upside", 162)):
+        with pytest.raises(UserError, match=f"needs {needed} GB .* all pairs of cells"):
+            resolve(wide, method, {"skills": 8})
+
+
+def test_a_table_with_heads_is_refused():
+    world = parse("S..\n...", "heads")
+    world = dataclasses.replace(world, about=world.about._replace(heads=2))
+    with pytest.raises(UserError, match="heads: About says 2 heads, and a table has one"):
+        resolve(world, "diayn", {})
 
 
 def test_the_users_options_win_over_the_methods():

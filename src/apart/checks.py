@@ -35,6 +35,11 @@ def check_names(options: Mapping[str, Any]) -> None:
 def check(config: Config, world: World) -> None:
     """`UserError` where a complete configuration names what is not there or contradicts itself."""
     checked_names(config)
+    if isinstance(world, TableWorld) and world.about.heads > 1:
+        raise UserError(
+            f"{world.name}: About says {world.about.heads} heads, and a table has one; give each "
+            "combination of numbers an action"
+        )
     facts = Facts.of(config, world)
     reads = facts.reward.reads
     if facts.discriminates and facts.discriminator.gives != reads:
@@ -84,9 +89,10 @@ def check(config: Config, world: World) -> None:
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
             "between two updates"
         )
-    if config.iterations >= 2**31:
+    _check_numbers(config, world, facts)
+    if config.iterations > _MOST:
         raise UserError(
-            f"--steps {config.steps}: more than {2**31 - 1:,} rounds of {config.collection} steps"
+            f"--steps {config.steps}: more than {_MOST:,} rounds of {config.collection} steps"
         )
     needed, present = memory_bytes(config, world), _physical_memory()
     if needed > present:
@@ -95,9 +101,34 @@ def check(config: Config, world: World) -> None:
         cells = (
             f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
         )
+        squares = f", as --objective {config.objective} looks at all pairs of {world.places.noun}s"
         raise UserError(
-            f"{flag('skills')} {config.skills} in {cells}{seen} needs "
-            f"{needed / 1e9:,.0f} GB of memory and this machine has {present / 1e9:,.0f}"
+            f"{flag('skills')} {config.skills} in {cells}{seen} needs {needed / 1e9:,.0f} GB of "
+            f"memory and this machine has {present / 1e9:,.0f}"
+            f"{squares if facts.objective.squares else ''}"
+        )
+
+
+_MOST: Final = 2**31 - 1  # compiled code counts in 32 bits
+
+
+def _check_numbers(config: Config, world: World, facts: Facts) -> None:
+    """`UserError` where a number that stands for two would be too large for compiled code."""
+    k, planned = config.skills, None  # planned: the states among which skills share places
+    if isinstance(world, TableWorld):
+        samples = not (facts.counting and facts.rule.sweeps)  # replay: skill * T + t
+        if samples and k * config.decisions > _MOST:
+            raise UserError(
+                f"--skills {k} and {config.decisions} decisions of an episode: their product is "
+                f"more than {_MOST:,}; use fewer skills or a smaller --horizon"
+            )
+        planned = world.n_states if facts.discriminates and facts.over_known else None
+    elif facts.by_place and world.places.bound is not None:
+        planned = 2 * world.places.bound  # `learner.bins`
+    if planned is not None and k * (planned + 1) > _MOST:  # `learner.ends`: steps * K + skill
+        raise UserError(
+            f"--skills {k}: --discriminator {config.discriminator} shares {world.places.bound:,} "
+            f"{world.places.noun}s among at most {_MOST // (planned + 1):,} skills"
         )
 
 
@@ -209,7 +240,10 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
 
 
 def memory_bytes(config: Config, world: World) -> int:
-    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch."""
+    """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch.
+
+    And of what the objective keeps of all pairs of states.
+    """
     facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
     logits: tuple[int, ...] = (config.skills,)
     if facts.discriminates:
@@ -219,6 +253,7 @@ def memory_bytes(config: Config, world: World) -> int:
     if sight.n_states is not None:
         n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
     floats = 4 * config.buffer + 16 * config.batch
+    floats += facts.objective.squares * (sight.n_states or 0) ** 2
     for form, shape, copies in ((facts.logits, logits, 4), (facts.q, q, 8)):
         size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row

@@ -99,6 +99,7 @@ def _held_for(horizon: int, decisions: int) -> int:
 
 
 AUTO: Final = "auto"
+ASKED: Final = ("skills", "horizon")  # options that ``auto`` leaves to the world
 
 
 def _says(value: Any, word: str) -> bool:
@@ -159,8 +160,8 @@ def _with_networks(
             set_["q_rule"] = Q_RULES[config.q_rule].with_adam
         if not is_table:
             set_["q_rule"] = Q_RULES[set_.get("q_rule", config.q_rule)].with_samples
-    kept = {name: value for name, value in set_.items() if name not in options}
-    kept["network"] = set_["network"]  # in full, whoever named it
+    in_full = ("observation", "network")  # whoever named them
+    kept = {name: v for name, v in set_.items() if name in in_full or name not in options}
     return dataclasses.replace(config, **kept)
 
 
@@ -182,14 +183,19 @@ def only_here(config: Config) -> str | None:
 def words(config: Config, world: World) -> list[str] | None:
     """The words after ``apart`` that train the same again; None where there are none.
 
-    The name of a map is what it was called: a file must still be there.
+    The name of a map is what it was called: a file must still be there. The length of an episode
+    is always among them: the world of a stored run has that of the run as its default.
     """
     kind = world.about.spec.get("kind")
     named = kind == grid.KIND or world.name.startswith(f"{kind}:")
     if not named or only_here(config) is not None:
         return None
     wanted = dataclasses.asdict(config)
-    options: dict[str, Any] = {"steps": config.steps, "seed": config.seed}
+    options: dict[str, Any] = {
+        "steps": config.steps,
+        "seed": config.seed,
+        "horizon": config.horizon,
+    }
     for _ in range(3):  # an option may change the defaults of others
         try:
             found = dataclasses.asdict(resolve(world, config.method, options)[0])

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import apart
+from apart import worlds
 from apart.cli import main
 from apart.report import page, page_groups, page_numbers, page_places, page_policies, statistics
 from apart.runs import folder as run_folder
@@ -284,7 +285,8 @@ def test_the_command_trains_the_same_again(options):
 
     options = dict(options)
     config, world = resolve("u_maze", options.pop("method"), options, 0.1)
-    said = words(config, world)
+    stored = worlds.from_spec(world.about.spec, config.horizon)
+    said = words(config, stored)
     parsed = _parser(said)[0].parse_args(said)
     given = train._options(parsed)
     again, same_world = resolve(parsed.world, given.pop("method"), given, float(parsed.slip))

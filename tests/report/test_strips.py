@@ -66,9 +66,9 @@ def test_a_film_is_kept_and_read_back(run, monkeypatch):
 def test_frames_are_made_small_by_means_of_blocks():
     frame = np.zeros((100, 200, 3), np.uint8)
     frame[:, ::3] = 90
-    small = strips._shrunk(frame)
-    assert small.shape == (33, 66, 3)
-    assert (small == 30).all()
+    small = strips.made(Film(frame, [[frame]], [(0, 0)]), [0], [0, 8], [0])
+    assert small.sprites.shape == (1, 33, 66)
+    assert (small.palette[small.sprites] == 30).all()
 
 
 def test_what_is_too_large_loses_times_then_skills(run, monkeypatch):

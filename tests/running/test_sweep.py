@@ -59,6 +59,14 @@ def test_options_alone_are_one_run_and_equal_runs_are_one(file):
     assert len(said(file(twice))) == 2
 
 
+def test_auto_is_left_to_the_world_and_the_networks(file):
+    words = ["skills", "horizon", "observation", "network"]
+    lines = "\n".join(f'{word} = "auto"' for word in words)
+    path = file(f'[options]\nworld = "corridor"\n{lines}')
+    (task,) = sweep.read(path, path.parent)
+    assert task.config.skills == task.world.n_available(task.config.horizon)
+
+
 def test_what_differs_has_folders_of_its_own(file):
     """Also where only the world does: the chance of a random action, a map of the same name."""
     path = file('[options]\nworld = "empty"\n[grid]\nslip = [0.0, 0.1]\nsteps = ["1k", 2000]')
@@ -76,6 +84,10 @@ def test_what_differs_has_folders_of_its_own(file):
         ("[option]\n", "unknown table 'option'; did you mean 'options'"),
         ('world = "empty"', r"'world' stands alone; put it under \[options\]"),
         ("seeds = 0", "seeds = 0: give a whole number"),
+        (
+            '[options]\nworld = "empty"\nseed = "auto"',
+            r"\[options\]: .*'auto' is not a whole number",
+        ),
         ("options = 3", "'options' is not a table"),
         ("run = 3", r"'run' is not a list of tables; write \[\[run\]\]"),
         (

@@ -95,7 +95,9 @@ def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, c
     before = (path / run_folder.SUMMARY).read_bytes()
     assert apart.resume(path).path == path
     assert main(["resume", str(path)]) == 0
-    assert "finished already" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "finished already" in said
+    assert "--steps N trains longer" in said
     assert (path / run_folder.SUMMARY).read_bytes() == before
 
 
@@ -132,11 +134,13 @@ def test_falling_rates_cannot_be_stretched(tmp_path):
         apart.resume(path, steps=2000)
 
 
-def test_stages_cannot_be_stretched(tmp_path):
+def test_stages_cannot_be_stretched(tmp_path, capsys):
     path = tmp_path / "run"
     apart.train(WORLD, method="edl", skills=3, steps=120, evaluate_every=60, out=path)
     with pytest.raises(UserError, match=r"are parts of 120 steps \(objective 'edl'\).*anew"):
         apart.resume(path, steps=240)
+    assert main(["resume", str(path)]) == 0
+    assert "nothing to do\n" in capsys.readouterr().out  # offers no longer run
 
 
 def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):

@@ -18,7 +18,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.report import sheets, strips
 from apart.report.page_data import page_data
-from apart.skills.frames import _Camera, _shrunk, film
+from apart.skills.frames import _Camera, film, shrunk
 from apart.skills.policies import policies_of
 from apart.training.choices import Drawn
 from apart.training.host import Host
@@ -156,7 +156,7 @@ def test_worlds_in_jax_render_their_states(tmp_path):
 def test_small_pixels_are_means_of_blocks():
     frame = np.zeros((700, 500, 3), np.uint8)
     frame[:, 0] = 90  # a line of one pixel
-    small = _shrunk(frame)
+    small = shrunk(frame, 320)
     assert small.shape == (233, 166, 3)
     assert (small[:, 0] == 30).all()
     assert (small[:, 1:] == 0).all()

@@ -79,6 +79,29 @@ def test_the_rival_of_pairs_is_the_one_that_sets_the_reward(tmp_path):
             assert vote == pytest.approx(found.reward[state, skill], abs=1e-5)
 
 
+def test_rewards_of_moves_are_expected_ones_where_chance_has_a_part(tmp_path):
+    """With slip, metra's reward of a move is the mean over where it may lead."""
+    from apart.objective.contexts import Moved
+    from apart.skills.policies import learnt_of
+
+    run = apart.train("u_maze", method="metra", slip=0.2, out=tmp_path / "run", **SMALL)
+    found, known = policies_of(run), learnt_of(run)
+    kept, states = known.learnt.discriminator, np.arange(run.world.n_states)
+    for skill in range(5):
+        action = found.action[:, skill]
+        expected = sum(
+            run.world.probability[states, action, n]
+            * np.asarray(
+                known.learner.objective.rewards(
+                    kept, Moved(states, run.world.next_state[states, action, n]), known.hyper
+                )
+            )[:, skill]
+            for n in range(run.world.next_state.shape[2])
+        )
+        np.testing.assert_allclose(found.reward[:, skill], expected, atol=1e-5)
+    assert np.abs(found.reward).max() > 1e-4
+
+
 def test_the_rival_of_counts_is_the_likeliest_other():
     run = apart.load(OLD / "apart_plus")
     found = policies_of(run)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +17,7 @@ from apart.settings import resolve
 from apart.training.choices import Drawn
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
 from apart.training.host import Host
+from apart.worlds import tasks
 from apart.worlds.grid import parse
 from apart.worlds.holding import held
 
@@ -49,6 +52,33 @@ def test_by_chance_it_is_the_power_of_the_transition_matrix():
     for a in range(5):
         expected = np.linalg.matrix_power(matrix(SLIPPERY, a), 3)
         np.testing.assert_allclose(matrix(table, a), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize(("text", "best"), [("S.9\n...", 63), ("S.9.\n....", 18)])
+def test_the_best_return_earns_on_every_held_step(text, best):
+    """The most of all sequences of decisions, walked step by step."""
+    world = parse(text, "task")
+    walked = []
+    for decisions in itertools.product(range(5), repeat=2):
+        at, earned = world.start, 0.0
+        for action in np.repeat(decisions, 4):
+            at = world.next_state[at, action, 0]
+            earned += world.task[at]
+        walked.append(earned)
+    assert tasks.best_return(world, 8, hold=4) == max(walked) == best
+
+
+def test_by_chance_the_best_of_held_decisions_is_an_expectation():
+    """One decision: the mean points of an action that is held, by powers of its matrix."""
+    world = parse("S.9\n.#.", "slippery task", slip=0.3)
+    expected = []
+    for a in range(5):
+        matrix = np.zeros((world.n_states, world.n_states))
+        for s in range(world.n_states):
+            np.add.at(matrix[s], world.next_state[s, a], world.probability[s, a])
+        powers = [np.linalg.matrix_power(matrix, n)[world.start] for n in (1, 2, 3)]
+        expected.append(sum(power @ world.task for power in powers))
+    assert tasks.best_return(world, 3, hold=3) == pytest.approx(max(expected))
 
 
 def drawn_for(n, decisions, n_skills):

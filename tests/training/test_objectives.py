@@ -270,8 +270,9 @@ def test_digits_are_points_of_a_task():
     np.testing.assert_array_equal(again.task, TASK.task)
 
 
-def test_a_run_says_what_its_skills_earn(tmp_path):
-    run = apart.train(TASK, method="domino", **TINY, out=tmp_path / "run")
+@pytest.mark.parametrize("hold", [1, 2])
+def test_a_run_says_what_its_skills_earn(hold, tmp_path):
+    run = apart.train(TASK, method="domino", **TINY, hold=hold, out=tmp_path / "run")
     earned = [sum(TASK.task[TASK.state(cell)] for cell in s.trajectory[1:]) for s in run.skills]
     assert run.summary["task"]["returns"] == earned
     assert run.summary["task"]["best"] == 36
@@ -306,6 +307,29 @@ def test_only_those_who_solve_the_task_may_differ():
     met = met_of([[0, 3, 3, 1, 2]], 1)
     after = learner.objective.meet(kept, met, hyper)  # of skill 0: two steps on 9
     np.testing.assert_allclose(after.earned, [0.7 + 0.2 * (2 - 0.7), 1.0, 0.76, 0.0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["apart", "apart_plus", "apart_spread", "diayn"])
+@pytest.mark.parametrize("objective", ["count_bonus", "smerl"])
+def test_who_adds_to_rewards_loses_nothing_else_of_a_discriminator(objective, method):
+    """Rivals, episodes that try things, ...: all but rewards, and bounds that hold no more."""
+    config, world, hyper = asked(method, TASK, objective=objective)
+    whole = learner_of(world, config).objective
+    inner = learner_of(*reversed(asked(method, TASK)[:2])).objective
+    its_own = {"init", "rewards", "of_states", "own", "own_moves", "bounds", "meet"}
+    for name in set(whole._fields) - its_own:
+        one, other = getattr(whole, name), getattr(inner, name)
+        assert callable(one) == callable(other), name
+        assert callable(one) or one == other, name
+    assert whole.own is whole.own_moves is whole.bounds is None
+    kept, alone = (o.init(jax.random.key(0), hyper) for o in (whole, inner))
+    np.testing.assert_array_equal(whole.scores(kept, None, hyper), inner.scores(alone, None, hyper))
+    if inner.rivals is not None:
+        rivals = inner.rivals(alone, None, hyper)
+        np.testing.assert_array_equal(whole.rivals(kept, None, hyper), rivals)
+    run = program(world, config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(3))
+    assert bool(run.finite(state))
 
 
 EDGES = [(0, 1), (0, 0), (1, 2), (2, 1), (2, 2), (3, 0)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 
 import jax
 import numpy as np
@@ -189,6 +190,24 @@ def test_an_update_copies_no_logits(method, logits):
     text = run.chunk.lower(state, hyper, jax.numpy.int32(1)).compile().as_text()
     assert logits in text
     assert not [line for line in text.split("\n") if f"= {logits}" in line and " copy(" in line]
+
+
+def test_tables_of_one_spec_share_a_program_only_where_they_are_equal():
+    """Tables of one's own may have any spec."""
+    config, world = resolve("ring", "diayn", {"skills": 4})
+    run = program(world, config)
+    assert program(dataclasses.replace(world, next_state=world.next_state.copy()), config) is run
+    others = {
+        "next_state": np.zeros_like(world.next_state),
+        "probability": world.probability[..., ::-1] * 0.5,
+        "cells": world.cells + 1,
+        "distance": world.distance + 1,
+        "start": 1,
+        "starts": (0, 1),
+        "task": np.ones(world.n_states),
+    }
+    found = [program(dataclasses.replace(world, **{k: v}), config) for k, v in others.items()]
+    assert len({id(one) for one in [run, *found]}) == 1 + len(others)
 
 
 def test_a_hosted_program_compiles_its_functions_once():

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apart._errors import UserError
+from apart.cli import main
 from apart.worlds import exact, from_spec, grid
 from apart.worlds.holding import held
 
@@ -216,3 +217,13 @@ def test_several_starts_count_alike():
     again = grid.from_spec(world.about.spec, 1)
     assert again.starts == world.starts
     assert held(world, 2).distance.tolist() == [0, np.iinfo(np.int32).max, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "starts"), [("S..\n...", "in the same state"), ("S.S\n..S", "in any of 3 states")]
+)
+def test_check_says_where_episodes_start(rows, starts, tmp_path, capsys):
+    path = tmp_path / "map.txt"
+    path.write_text(rows)
+    assert main(["check", str(path)]) == 0
+    assert f"every episode starts {starts}\n" in capsys.readouterr().out

@@ -61,7 +61,8 @@ def _of_table(world: TableWorld, text: str, slip: str | None) -> Iterator[Fact]:
         "episodes",
         f"T = {world.about.horizon}; the farthest {world.places.noun} is {far} steps away",
     )
-    yield "seeds", "respected; every episode starts in the same state"
+    starts = f"in any of {len(world.starts)} states" if world.starts else "in the same state"
+    yield "seeds", f"respected; every episode starts {starts}"
     yield "chance", "none" if world.deterministic else "several successors of an action"
     yield "as a table", "it is one"
     yield "speed", "compiled into the training loop; 'apart bench' measures it"

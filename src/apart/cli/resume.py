@@ -6,6 +6,7 @@ import argparse
 
 from apart._errors import UserError
 from apart.cli import words
+from apart.facts import staged
 from apart.running import jobs, threads
 from apart.running.jobs import path
 from apart.running.progress import REPORTERS
@@ -41,7 +42,8 @@ def run(parsed: argparse.Namespace) -> int:
     if finished and (folder / run_folder.SUMMARY).exists():
         for one in plans:
             run_folder.load(one).check()
-        longer = "" if first.config.anneal else " (--steps N trains longer)"
+        ended = first.config.anneal or staged(first.config)
+        longer = "" if ended else " (--steps N trains longer)"
         print(f"{folder}: finished already, nothing to do{longer}")
         return 0
     reporter = REPORTERS[parsed.progress]()

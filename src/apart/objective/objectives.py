@@ -49,6 +49,7 @@ class Kind:
         task: whether it is about the task of a map.
         counts_in_tables: whether it trains nothing where states can be counted.
         staged: whether what it does at a step depends on how many there will be.
+        squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
 
     summary: str
@@ -64,6 +65,7 @@ class Kind:
     task: bool = False
     counts_in_tables: bool = False
     staged: bool = False
+    squares: int = 0
 
 
 OBJECTIVES: Final = Registry(
@@ -150,6 +152,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.eigen",
             listed=True,
             over_known=True,
+            squares=4,
         ),
         "visr": Kind(
             "how far features of a state point along a skill's own fixed direction (VISR)",
@@ -183,6 +186,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.upside_tree",
             listed=True,
             over_known=True,
+            squares=5,
             spreads=True,
         ),
         "upside_walks": Kind(
@@ -197,6 +201,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.upside",
             listed=True,
             over_known=True,
+            squares=5,
             spreads=True,
         ),
     },

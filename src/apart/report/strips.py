@@ -81,19 +81,13 @@ def film_all(run: Run) -> None:
 
 def made(shown: Film, skills: Sequence[int], at: Sequence[int], columns: Sequence[int]) -> Strips:
     """Strips of ``skills``: the start, and the frames in ``columns``, all at times ``at``."""
+    from apart.skills.frames import shrunk  # starts JAX
+
     frames = [[shown.start, *(shown.frames[n][c] for c in columns)] for n in range(len(skills))]
-    small: Any = np.array([[_shrunk(frame) for frame in strip] for strip in frames], np.uint8)
+    small: Any = np.array([[shrunk(frame, _SIDE) for frame in strip] for strip in frames], np.uint8)
     found, which = np.unique(small.reshape(-1, *small.shape[2:]), axis=0, return_inverse=True)
     palette, sprites = _quantized(found)
     return Strips([*skills], [*at], palette, sprites, which.reshape(small.shape[:2]))
-
-
-def _shrunk(frame: IntArray) -> Any:
-    """At most _SIDE pixels along its longer side, each the mean of a block."""
-    k = -(-max(frame.shape[:2]) // _SIDE)
-    tall, wide = (side // k * k for side in frame.shape[:2])
-    blocks = frame[:tall, :wide].reshape(tall // k, k, wide // k, k, 3)
-    return blocks.mean(axis=(1, 3)).astype(np.uint8)
 
 
 def _quantized(frames: IntArray) -> tuple[Any, Any]:

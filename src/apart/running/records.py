@@ -75,7 +75,7 @@ def task_of(world: World, config: Config, evaluation: Evaluation) -> dict[str, A
     if not isinstance(world, TableWorld) or world.task is None:
         return None
     returns = tasks.returns(world.task, np.asarray(evaluation.trajectories))
-    best = tasks.best_return(held(world, config.hold), config.decisions)
+    best = tasks.best_return(world, config.horizon, config.hold)
     return {"returns": returns.tolist(), "mean": round(float(returns.mean()), 4), "best": best}
 
 

@@ -20,7 +20,7 @@ from apart.running import study
 from apart.running.study import Task
 from apart.runs import files
 from apart.runs.plan import MAX_SEEDS
-from apart.settings import AUTO, resolve
+from apart.settings import ASKED, AUTO, resolve
 
 _TABLES: Final = ("seeds", "options", "grid", "run")
 _ASIDE: Final = ("world", "slip", "reading")  # of a run, beside the options of `Config`
@@ -133,7 +133,7 @@ def _seeded(
             raise UserError(f"slip: {slip!r} is not a number")
         method = own.pop("method", Config.method)
         for key, value in own.items():
-            if value != AUTO:
+            if key not in ASKED or value != AUTO:
                 own[key] = check_value(key, value)
         first = own.pop("seed", 0)
         check_value("seed", first + seeds - 1)

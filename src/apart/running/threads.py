@@ -11,8 +11,7 @@ import sys
 
 from apart._config import Config
 from apart._errors import UserError
-from apart.learner.networks import NETWORKS, parse
-from apart.objective.discriminators import DISCRIMINATORS
+from apart.facts import Facts
 from apart.running.machine import cores
 from apart.runs.plan import MAX_THREADS
 
@@ -20,10 +19,14 @@ _VARIABLE = "PJRT_NPROC"
 
 
 def best(config: Config) -> int:
-    """Threads that one run of ``config`` profits from."""
-    tables = all(NETWORKS[form.kind].of_states for form in parse(config.network))
-    small = tables and not DISCRIMINATORS[config.discriminator].pairwise
-    return 1 if small else cores()
+    """Threads that one run of ``config`` profits from.
+
+    One, unless networks or the tables of pairs of skills are trained.
+    """
+    facts = Facts.of(config)
+    tables = all(network.of_states for network in facts.networks.values())
+    pairs = facts.discriminates and facts.discriminator.pairwise and config.updates_per_episode > 0
+    return cores() if pairs or not tables else 1
 
 
 def use(threads: int) -> None:

@@ -177,12 +177,15 @@ def _frame(name: str, frame: Any) -> Any:
     if found.ndim != 3 or found.shape[2] not in (3, 4) or found.dtype != np.uint8 or not found.size:
         given = "nothing" if frame is None else f"{found.dtype} {found.shape}"
         raise UserError(f"{name}: render gives {given}, not bytes [height, width, 3]")
-    return _shrunk(found[..., :3])
+    return shrunk(found[..., :3], _MOST_PIXELS)
 
 
-def _shrunk(frame: Any) -> Any:
-    """Each pixel the mean of a block, so that thin lines stay."""
-    k = -(-max(frame.shape[:2]) // _MOST_PIXELS)
+def shrunk(frame: Any, most: int) -> Any:
+    """[H, W, 3] bytes, at most ``most`` along the longer side.
+
+    Each pixel is the mean of a block, so that thin lines stay.
+    """
+    k = -(-max(frame.shape[:2]) // most)
     tall, wide = (side // k * k for side in frame.shape[:2])
     blocks = frame[:tall, :wide].reshape(tall // k, k, wide // k, k, 3)
     return blocks.mean(axis=(1, 3)).astype(np.uint8)

@@ -119,7 +119,8 @@ _COMPILED: dict[Any, Tables] = {}  # seeds of one configuration compile once
 def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
     """(parameters, numbers) -> the arrays of `Policies`."""
     over, objective = partial(of_states, world, config), learner.objective
-    next_state = jnp.asarray(held(world, config.hold).next_state)
+    decided = held(world, config.hold)
+    next_state, probability = jnp.asarray(decided.next_state), jnp.asarray(decided.probability)
     whole = OBJECTIVES[config.objective].by_episode
     waits = jnp.full(config.decisions, world.start) if whole else None
 
@@ -131,7 +132,7 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
             reward = over(lambda obs: in_states(kept, obs, hyper))
         else:  # what the skill's own move is worth
             reward = jax.lax.map(
-                partial(_of_move, objective, kept, hyper, next_state, waits),
+                partial(_of_move, objective, kept, hyper, next_state, probability, waits),
                 (jnp.arange(config.skills), action.T),
             ).T
         rivals = objective.rivals
@@ -148,22 +149,26 @@ def _of_move(
     kept: Kept,
     hyper: Hyper,
     next_state: Array,
+    probability: Array,
     waits: Array | None,
     one: tuple[Array, Array],
 ) -> Array:
-    """[S] the reward of a skill for what it does in every state.
+    """[S] the reward of a skill for what it does in every state, in expectation over chance.
 
     Where that looks at whole episodes, of those that wait [T] in the start and then are there.
     """
     skill, action = one
     states = jnp.arange(next_state.shape[0])
-    after = next_state[states, action, 0]
-    path = None
-    if waits is not None:
-        before = jnp.broadcast_to(waits, (after.shape[0], *waits.shape))
-        path = jnp.concatenate([before, after[:, None]], axis=1)
-    moved = Moved(states, after, path)
-    return objective.rewards(kept, moved, hyper)[:, skill]
+
+    def worth(after: Array) -> Array:
+        path = None
+        if waits is not None:
+            before = jnp.broadcast_to(waits, (after.shape[0], *waits.shape))
+            path = jnp.concatenate([before, after[:, None]], axis=1)
+        return objective.rewards(kept, Moved(states, after, path), hyper)[:, skill]
+
+    each: Array = jax.lax.map(worth, next_state[states, action].T)  # [N, S]
+    return (probability[states, action].T * each).sum(axis=0)
 
 
 def _likeliest_other(scores: Array) -> Array:

@@ -16,11 +16,18 @@ def returns(task: FloatArray, trajectories: IntArray) -> FloatArray:
     return np.asarray(task[trajectories[:, 1:]].sum(axis=1))
 
 
-def best_return(world: TableWorld, horizon: int) -> float:
-    """The most points that ``horizon`` steps from the start can earn in expectation, exact."""
+def best_return(world: TableWorld, horizon: int, hold: int = 1) -> float:
+    """The most points that ``horizon`` steps from the start can earn in expectation, exact.
+
+    Actions are held for ``hold`` steps, all of which earn.
+    """
     assert world.task is not None
     value: FloatArray = np.zeros(world.n_states)
-    for _ in range(horizon):
-        later = (world.task + value)[world.next_state]
-        value = (world.probability * later).sum(axis=2).max(axis=1)
+    for _ in range(horizon // hold):
+        later = np.repeat(value[:, None], world.next_state.shape[1], axis=1)  # [S, A]
+        for _ in range(hold):
+            actions = np.arange(later.shape[1])[:, None]
+            after = world.task[world.next_state] + later[world.next_state, actions]
+            later = (world.probability * after).sum(axis=2)
+        value = later.max(axis=1)
     return float(value[world.start])

@@ -33,7 +33,7 @@ class About(NamedTuple):
         horizon: the default number of steps of an episode, T.
         n_actions: A; actions are 0 .. A - 1.
         heads: M. An action is one such number, or M of them where M > 1; Q is then the mean of M
-            values, one for each number (DecQN, Seyde et al. 2023).
+            values, one for each number (DecQN, Seyde et al. 2023). Tables have one.
     """
 
     name: str

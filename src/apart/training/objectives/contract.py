@@ -110,3 +110,40 @@ def of_one_state(
 ) -> Callable[[Kept, Moved, Hyper], Array]:
     """`Objective.rewards` where they are those of one end of a transition."""
     return lambda kept, moved, hyper: of_states(kept, moved.after if after else moved.before, hyper)
+
+
+def lifted(
+    inner: Objective,
+    get: Callable[[Kept], Kept],
+    put: Callable[[Kept, Kept], Kept],
+    of_states: Callable[[Kept, Obs | None, Hyper], Array],
+) -> Objective:
+    """``inner`` as a part of what another objective keeps, with rewards of its own.
+
+    All but the rewards stays what it is there; bounds of those of ``inner`` do not hold for others.
+
+    Args:
+        inner: an objective that rewards states; its `init` is still to be replaced.
+        get: what is kept -> what ``inner`` keeps of it.
+        put: (what is kept, what ``inner`` keeps now) -> what is kept now.
+        of_states: the rewards, as in `Objective`.
+    """
+
+    def reads(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda kept, *of: function(get(kept), *of)
+
+    def changes(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda kept, *of: put(kept, function(get(kept), *of))
+
+    functions: dict[str, Any] = {
+        name: (changes if name in ("meet", "fit") else reads)(value)
+        for name, value in inner._asdict().items()
+        if callable(value) and name != "init"
+    }
+    return inner._replace(**functions)._replace(
+        rewards=of_one_state(of_states, inner.after),
+        of_states=of_states,
+        own=None,
+        own_moves=None,
+        bounds=None,
+    )

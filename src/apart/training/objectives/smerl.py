@@ -11,10 +11,9 @@ from typing import NamedTuple
 import jax.numpy as jnp
 
 from apart._types import Array, Key, Obs
-from apart.learner.episodes import Sampled
 from apart.objective import near_optimal
 from apart.training.objectives import told_apart
-from apart.training.objectives.contract import Given, Kept, Met, Objective, of_one_state
+from apart.training.objectives.contract import Given, Kept, Met, Objective, lifted
 from apart.training.state import Hyper
 
 
@@ -50,16 +49,7 @@ def build(given: Given) -> Objective:
         earned = near_optimal.remembered(kept.earned, met.episodes.skill, points)
         return Gated(told.meet(kept.told, met, hyper), earned)
 
-    def fit(kept: Gated, drawn: Sampled, hyper: Hyper, rate: Array) -> Gated:
-        assert told.fit is not None
-        return kept._replace(told=told.fit(kept.told, drawn, hyper, rate))
-
-    return Objective(
-        init,
-        of_one_state(of_states, after=told.after),
-        lambda kept, obs, hyper: told.scores(kept.told, obs, hyper),
-        of_states,
-        after=told.after,
-        meet=meet,
-        fit=None if told.fit is None else fit,
+    whole = lifted(
+        told, lambda kept: kept.told, lambda kept, now: kept._replace(told=now), of_states
     )
+    return whole._replace(init=init, meet=meet)

@@ -14,6 +14,7 @@ from apart.learner import adam, bins, counts, ends, points
 from apart.learner.episodes import Sampled
 from apart.objective import pairs
 from apart.objective.contexts import Moved
+from apart.training.objectives import moves
 from apart.training.objectives.contract import Given, Keeper, Kept, Met, Objective, of_one_state
 from apart.training.objectives.measured import measured
 from apart.training.pieces import Pieces
@@ -138,12 +139,7 @@ def _counted(given: Given) -> Keeper:
     """Fading counts of last states."""
     n_states, n_skills = given.counted, given.p.config.skills
     assert n_states is not None
-
-    def meet(kept: Kept, met: Met, hyper: Hyper) -> Kept:
-        new = met.episodes
-        return counts.add_all(kept, new.obs[:, -1], new.skill, hyper.fading)
-
-    return Keeper(lambda key, hyper: counts.init(n_states, n_skills), counts.read, meet)
+    return Keeper(lambda key, hyper: counts.init(n_states, n_skills), counts.read, moves.ended)
 
 
 def _places(given: Given) -> Keeper:
