@@ -282,7 +282,6 @@ TROUBLES = {
     "raises": "step fails: ValueError: the wheel fell off; fix that, then go on with 'apart resume",
     "nan": "an observation that is not finite",
     "shape": r"an observation of shape \(1,\), not \(2,\)",
-    "spaces": r"its observations are float32 \(3,\) now, and were float32 \(2,\)",
     "hangs": "step has not come back after 0.5 seconds",
 }
 
@@ -304,6 +303,16 @@ def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_pa
     hostile.healed()
     whole = apart.train(broken.world, out=tmp_path / "whole", **{**OPTIONS, "buffer": 50_000})
     assert broken.metrics[-1]["mean_reward"] == whole.metrics[-1]["mean_reward"]
+
+
+def test_trouble_before_the_first_round_leaves_nothing_behind(tmp_path):
+    world = load(f"{WALK}:trouble=spaces,when=0")
+    said = r"its observations are float32 \(3,\) now, and were float32 \(2,\) when the run began$"
+    with pytest.raises(UserError, match=said):
+        apart.train(world, out=tmp_path / "run", **OPTIONS)
+    assert list(tmp_path.iterdir()) == []
+    hostile.healed()
+    apart.train(world, out=tmp_path / "run", **OPTIONS)
 
 
 def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
