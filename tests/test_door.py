@@ -12,6 +12,7 @@ import pytest
 import apart
 from apart._errors import UserError
 from apart.cli import main
+from apart.objective.rewards import REWARDS, Reward
 
 TINY = {"steps": 200, "skills": 3, "horizon": 4, "batch": 8, "buffer": 40, "evaluate_every": 100}
 WORLD = apart.parse_map("S..", "corridor")
@@ -104,6 +105,11 @@ for wrong, message in (
     (lambda: apart.register_method("other", "x", skills=1), "skills=: 1 is outside"),
     (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
+    (lambda: apart.register_reward("other", "x", lambda o, b: o, reads=3), "kind of numbers '3'"),
+    (lambda: apart.register_reward("other", "x", 3), "reward 'other': 3 is no function"),
+    (lambda: apart.register_reward(3, "x", share), "reward 3: use letters"),
+    (lambda: apart.register_world("kind", 3), "kind of world 'kind': 3 is no function"),
+    (lambda: apart.register_world(3, print), "kind of world 3: give its name"),
     (lambda: apart.train("empty", method="mine", seeds=2), "do not know the method 'mine'"),
     (lambda: apart.train(method=object()), "method= takes a name"),
 ):
@@ -120,6 +126,32 @@ assert main(["list", "methods", "rewards"]) == 0
     assert done.returncode == 0, done.stderr
     assert "VIC with it" in done.stdout
     assert "posterior without a logarithm" in done.stdout
+
+
+OWN_REWARDS = {
+    "one_argument": (lambda o: o, "fails: TypeError: "),
+    "raises": (lambda o, beta: 1 / 0, "fails: ZeroDivisionError: division by zero"),
+    "in_numpy": (lambda o, beta: np.exp(o), "in jax.numpy, fails: TracerArrayConversionError: "),
+    "misshapen": (lambda o, beta: o.sum(), "gives shape []: it must give a reward for each of"),
+    "nothing": (lambda o, beta: None, "gives NoneType: it must give a reward for each of"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_REWARDS)
+def test_a_wrong_reward_is_one_line_and_stands_in_nobodys_way(name, tmp_path, monkeypatch):
+    function, said = OWN_REWARDS[name]
+    monkeypatch.setitem(REWARDS._records, name, Reward("x", function, "logits"))
+    out, options = tmp_path / "run", {**TINY, "method": "diayn"}
+    for overwrite in (False, True):
+        with pytest.raises(apart.UserError) as error:
+            apart.train(WORLD, reward=name, out=out, overwrite=overwrite, **options)
+        assert name in str(error.value)
+        assert said in str(error.value)
+        assert "\n" not in str(error.value)
+        if not overwrite:
+            assert list(tmp_path.iterdir()) == []
+            before = apart.train(WORLD, out=out, **options).summary
+    assert apart.load(out).summary == before
 
 
 def test_an_entry_point_is_asked_when_a_name_is_not_known(tmp_path, monkeypatch):

@@ -244,7 +244,12 @@ def register_reward(
     with _in_python():
         given = {record.gives for record in DISCRIMINATORS.values()}
         if reads not in given:
-            raise unknown("kind of numbers", reads, given)
+            raise unknown("kind of numbers", str(reads), given)
+        if not callable(rewards):
+            raise UserError(
+                f"reward {name!r}: {rewards!r} is no function; give one of (numbers of one state, "
+                "sharpness)"
+            )
         REWARDS.register(name, Reward(summary, rewards, reads))
 
 

@@ -43,6 +43,12 @@ def register(kind: str, build: Builder) -> None:
     ``build`` gets the spec that a run stored and the default length of an episode. In a plugin (an
     entry point of the group ``apart.plugins``) it is known in every process.
     """
+    if not isinstance(kind, str) or not kind:
+        raise UserError(f"kind of world {kind!r}: give its name, as in about.spec['kind']")
+    if not callable(build):
+        raise UserError(
+            f"kind of world {kind!r}: {build!r} is no function; give one of (spec, horizon)"
+        )
     _BUILDERS[kind] = build
     if loading():
         _PLUGGED.add(kind)
