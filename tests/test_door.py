@@ -13,6 +13,7 @@ import apart
 from apart._errors import UserError
 from apart.cli import main
 from apart.objective.rewards import REWARDS, Reward
+from apart.runs.skills import Skills
 
 TINY = {"steps": 200, "skills": 3, "horizon": 4, "batch": 8, "buffer": 40, "evaluate_every": 100}
 WORLD = apart.parse_map("S..", "corridor")
@@ -70,6 +71,43 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
         apart.train(WORLD, out=tmp_path / "run", **{**TINY, **arguments})
     assert message in str(error.value)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: apart.draw(None), "run: None is none; give a run or the path of its folder"),
+        (lambda: apart.export(3, "out"), "run: 3 is none; give a run or the path of its folder"),
+        (lambda: apart.parse_map(None), "map: None is no map; give its text"),
+        (lambda: apart.parse_map(3, "mine"), "mine: 3 is no map; give its text"),
+        (lambda: apart.table_of(3), "env: 3 is no Gymnasium environment"),
+        (lambda: apart.train(3), "3 is no world: give a name, the path of a map, or a world"),
+        (lambda: apart.train("empty", slip="x"), "'x' is not a number"),
+        (lambda: Skills([], None).rollout(1, seed="a"), "seed='a': give a whole number from 0"),
+        (lambda: Skills([], None).rollout(1, seed=-1), "seed=-1: give a whole number from 0"),
+    ],
+)
+def test_what_is_of_another_kind_is_one_line(call, message):
+    with pytest.raises(UserError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_an_environment_in_place_of_a_world_is_told_how_it_becomes_one():
+    gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    with pytest.raises(UserError) as error:
+        apart.train(gymnasium.make("CartPole-v1"))
+    for way in ("'gym:CartPole-v1'", "apart.gym_world('CartPole-v1')", "apart.table_of(env)"):
+        assert way in str(error.value)
+
+
+def test_a_run_stands_for_its_skills(tmp_path):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    run = apart.train(WORLD, out=tmp_path / "run", **TINY)
+    assert apart.skill_env(apart.make_env(WORLD), run).action_space.n == TINY["skills"]
+    several = apart.RunSet(tmp_path, [run])
+    with pytest.raises(UserError, match="several runs; name one"):
+        apart.skill_env(apart.make_env(WORLD), several)
 
 
 def test_public_names_stay_what_they_are():

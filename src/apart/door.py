@@ -26,12 +26,13 @@ from apart.running.engines import LOCAL
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
+from apart.runs.skills import Skills
 from apart.worlds.world import TableWorld
 
 if TYPE_CHECKING:
     from apart._types import Array
     from apart.running.progress import Listener
-    from apart.runs.skills import Acting, Place, Skills
+    from apart.runs.skills import Acting, Place
     from apart.skills.environments import SkillEnv, TableEnv
     from apart.worlds.world import World
 
@@ -194,8 +195,9 @@ def draw(run: Run | RunSet | str | Path, *, frames: bool = False) -> list[Path]:
     from apart.report.figures import skills_picture
 
     with _in_python():
-        found = load(run) if isinstance(run, str | Path) else run
-        return [skills_picture(one, frames) for one in getattr(found, "runs", [found])]
+        found = _loaded(run)
+        runs = found.runs if isinstance(found, RunSet) else [found]
+        return [skills_picture(one, frames) for one in runs]
 
 
 def export(run: Run | str | Path, out: str | Path) -> Path:
@@ -206,9 +208,7 @@ def export(run: Run | str | Path, out: str | Path) -> Path:
     from apart.report.figures import picture_of
 
     with _in_python():
-        found = load(run) if isinstance(run, str | Path) else run
-        if isinstance(found, RunSet):
-            raise UserError(f"{found.path}: several runs; name one, such as {found.runs[0].path}")
+        found = _single(_loaded(run))
         from apart.skills.export import export as written
 
         return written(found, jobs.path("--out", out), picture_of(found))
@@ -281,7 +281,7 @@ def make_env(
 
 def skill_env(
     env: Any,
-    skills: Skills,
+    skills: Skills | Run,
     *,
     steps: int | None = None,
     primitive: bool = False,
@@ -291,19 +291,24 @@ def skill_env(
 
     Args:
         env: an environment with the actions that the skills were trained with.
-        skills: ``run.skills``.
+        skills: ``run.skills``, or the run.
         steps: follow a skill for so many steps; None: to its end, until a step changes nothing that
             it sees, T steps at most.
         primitive: have the actions of ``env`` too, after the skills.
         observe: observation of ``env`` -> what ``skills.act`` takes; the same unless given.
 
     Raises:
-        UserError: the actions differ, there is no checkpoint, or Gymnasium is missing.
+        UserError: the actions differ, the skills cannot see what ``env`` gives, there is no
+            checkpoint, or Gymnasium is missing.
     """
     with _in_python(), _gymnasium("skill_env"):
         from apart.skills.environments import SkillEnv
 
-        return SkillEnv(env, skills, steps, primitive, observe or (lambda seen: seen))
+        if isinstance(skills, Run | RunSet):
+            skills = _single(skills).skills
+        if not isinstance(skills, Skills):
+            raise UserError(f"skills: {skills!r} are none; give run.skills")
+        return SkillEnv(env, skills, steps, primitive, observe)
 
 
 @contextlib.contextmanager
@@ -321,6 +326,21 @@ def load(path: str | Path) -> Any:
         folder = jobs.path("path", path)
         several = run_folder.is_set(folder)
         return _usable(run_folder.load_set(folder) if several else run_folder.load(folder))
+
+
+def _loaded(run: Any) -> Run | RunSet:
+    """``run``, or what is in the folder of that path; `UserError` where it is neither."""
+    if isinstance(run, str | Path):
+        run = load(run)
+    if not isinstance(run, Run | RunSet):
+        raise UserError(f"run: {run!r} is none; give a run or the path of its folder")
+    return run
+
+
+def _single(found: Run | RunSet) -> Run:
+    if isinstance(found, RunSet):
+        raise UserError(f"{found.path}: several runs; name one, such as {found.runs[0].path}")
+    return found
 
 
 def _usable(found: Run | RunSet) -> Run | RunSet:

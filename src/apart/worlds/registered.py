@@ -185,6 +185,21 @@ def _quiet(entry_point: str) -> None:
         importlib.import_module("mujoco").set_mju_user_warning(lambda text: None)
 
 
+def is_environment(value: Any) -> bool:
+    """Whether ``value`` is one, as far as can be seen without Gymnasium."""
+    parts = ("action_space", "observation_space", "reset", "step", "unwrapped")
+    return not isinstance(value, type) and all(hasattr(value, part) for part in parts)
+
+
+def check_environment(value: Any) -> None:
+    """`UserError` where ``value`` is no Gymnasium environment."""
+    if not is_environment(value):
+        raise UserError(
+            f"env: {value!r} is no Gymnasium environment; give one, such as gymnasium.make(ID), or "
+            "apart.make_env(world) for a map"
+        )
+
+
 def only_here(env: Any) -> bool:
     """Whether the environment is a class of the main program, which other processes have not."""
     entry = getattr(getattr(env, "spec", None), "entry_point", None)

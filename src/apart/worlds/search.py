@@ -21,7 +21,7 @@ import numpy as np
 from apart._errors import UserError
 from apart.worlds import snapshots, tables
 from apart.worlds.guards import Line, saying, undisturbed
-from apart.worlds.registered import limit_of
+from apart.worlds.registered import check_environment, limit_of
 from apart.worlds.world import TableWorld
 
 MAX_STATES: Final = 20_000
@@ -85,6 +85,7 @@ def table_of(
         UserError: actions are not discrete, the world is stochastic or too large, cannot be copied,
             or raises.
     """
+    check_environment(env)
     id_ = getattr(getattr(env, "spec", None), "id", None)
     name = name or id_ or type(env.unwrapped).__name__
     horizon = horizon or limit_of(env)
