@@ -122,6 +122,21 @@ def imported(path: str, what: str) -> Any:
     return found
 
 
+def path_of(function: Any, what: str) -> str:
+    """``module:name`` of a function; `UserError` where it cannot be imported by that."""
+    if not callable(function):
+        raise UserError(f"{what}={function!r} is no function")
+    module, name = (str(getattr(function, f"__{part}__", "")) for part in ("module", "qualname"))
+    if not name.isidentifier() or not module:
+        raise UserError(
+            f"{what}: {name or repr(function)} cannot be imported, as it must be whenever the run "
+            "is resumed; define it by a name of its own at the top of a module (def, no lambda)"
+        )
+    if imported(f"{module}:{name}", what) is not function:
+        raise UserError(f"{what}: {module}:{name} is another function than the one that was given")
+    return f"{module}:{name}"
+
+
 def _module(name: str, what: str) -> Any:
     here = os.getcwd()
     for last in (here in sys.path, True):
