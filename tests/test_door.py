@@ -57,12 +57,25 @@ def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"learning_rate": -1}, "learning_rate=: -1 is outside 0"),
-        ({"seeds": 0}, "seeds=: 0 is outside 1"),
-        ({"seeds": 1.5}, "seeds=: 1.5 is not a whole number"),
-        ({"slip": 0.1}, "slip=: corridor is given as it is"),
+        ({"learning_rate": -1}, "learning_rate=-1 is outside 0"),
+        ({"seeds": 0}, "seeds=0 is outside 1"),
+        ({"seeds": 1.5}, "seeds=1.5 is not a whole number"),
+        ({"slip": 0.1}, "slip: corridor is given as it is"),
         ({"skils": 3}, "unknown option 'skils'; did you mean 'skills'"),
-        ({"hidden": (3,)}, "option 'hidden' is gone; now: network= mlp:256,256"),
+        ({"hidden": (3,)}, "option 'hidden' is gone; now: network='mlp:256,256'"),
+        ({"skills": "ten"}, "skills='ten' is not a whole number"),
+        (
+            {"method": "diayn", "reward": "min_pairs"},
+            "reward='min_pairs' needs discriminator='all_pairs' or all_pairs_dont_cares, not",
+        ),
+        ({"hold": 3}, "hold=3 does not divide the 4 steps of an episode; try horizon=3 or 6"),
+        (
+            {"method": "apart_plus", "dropout": True},
+            "dropout: q_rule='sweep_plain' (set by method='apart_plus') weighs what it knows by "
+            "W(t) instead; use dropout=False, or q_rule='shared_adam'",
+        ),
+        ({"network": "mlp:0"}, "network='mlp:0': 0 is outside 1 to"),
+        ({"device": "abacus"}, "device='abacus': "),
         ({"method": "aprt"}, "did you mean 'apart'"),
     ],
 )
@@ -140,7 +153,7 @@ for wrong, message in (
     (lambda: apart.register_reward("posterior", "x", lambda o, b: o), "is there already"),
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
-    (lambda: apart.register_method("other", "x", skills=1), "skills=: 1 is outside"),
+    (lambda: apart.register_method("other", "x", skills=1), "skills=1 is outside"),
     (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads=3), "kind of numbers '3'"),

@@ -1,7 +1,7 @@
 """The Python door: `train`, `resume`, `load`. The same folders and files as the command line.
 
-Errors of the command line name flags (``--learning-rate``); here they name arguments
-(``learning_rate=``).
+Errors of the command line name flags (``--learning-rate 0.1``); here they name arguments
+(``learning_rate=0.1``).
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast, overload
 
 from apart import worlds
-from apart._config import SPECS, Options, check_value, unknown_option
+from apart._config import SPECS, TYPES, Options, check_value, unknown_option
 from apart._errors import NonFinite, UserError, unknown
 from apart.checks import check_names
+from apart.facts import choices
 from apart.methods import METHODS, OURS, Method
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
-from apart.running.engines import LOCAL
+from apart.running.engines import ENGINES, LOCAL
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
@@ -44,12 +45,43 @@ def _in_python() -> Iterator[None]:
     except OSError as error:  # a path that cannot even be looked at
         raise UserError(f"{error.filename or 'the system'}: {error.strerror or error}") from None
     except (UserError, NonFinite) as error:
-        words = re.sub(
-            r"(?<![\w./-])--(no-)?([a-z]+(?:-[a-z]+)*)",
-            lambda m: f"{m[2].replace('-', '_')}={'False' if m[1] else ''}",
-            str(error),
-        )
-        raise type(error)(words.replace("overwrite=", "overwrite=True")) from None
+        raise type(error)(_FLAG.sub(_argument, str(error))) from None
+
+
+# ``--name: VALUE is not ...``, ``--name VALUE`` or ``--name``, which no path or word goes on to.
+_FLAG: Final = re.compile(
+    r"(?<![\w./-])--(?P<no>no-)?(?P<name>[a-z]+(?:-[a-z]+)*)"
+    r"(?:: (?P<wrong>[^;]+?)(?= is (?:not|no|outside) )"
+    r"|(?P<colon>:)"
+    r"| (?!--)(?P<value>'[^']*'|[\w.+/-]+(?:[:,][\w.+/-]+)*)(?P<ends>(?=:|$))?)?"
+)
+
+
+def _argument(found: re.Match[str]) -> str:
+    """What the command line calls ``--name value`` as an argument of a Python function."""
+    name, value = found["name"].replace("-", "_"), found["value"]
+    if found["wrong"]:
+        return f"{name}={found['wrong']}"
+    if found["colon"]:
+        return f"{name}:"
+    rest = "" if value is None else f" {value}"
+    if found["no"] or name in _SWITCHES:
+        return f"{name}={not found['no']}{rest}"
+    if value is None:
+        return f"{name}="
+    if re.fullmatch(r"'.*'|[\d.e+-]+", value):
+        return f"{name}={value}"
+    if found["ends"] is not None or re.split("[:/+]", value)[0] in _names():
+        return f"{name}={value!r}"
+    return f"{name}={rest}"
+
+
+_SWITCHES: Final = {"overwrite", *(name for name, kind in TYPES.items() if kind is bool)}
+
+
+def _names() -> set[str]:
+    """Of all that options may name."""
+    return {"auto", *ENGINES, *(name for names in choices().values() for name in names)}
 
 
 @contextlib.contextmanager

@@ -118,7 +118,7 @@ def test_an_environment_of_others_is_seen_through_a_function(tmp_path):
     ("call", "message"),
     [
         (lambda: apart.make_env("four_rooms", goal=(5, 5)), r"no cell \(5, 5\)"),
-        (lambda: apart.make_env("four_rooms", steps=0), "steps= 0: give a number from 1 on"),
+        (lambda: apart.make_env("four_rooms", steps=0), "steps=0: give a number from 1 on"),
         (lambda: apart.make_env("for_rooms"), "did you mean 'four_rooms'"),
         (
             lambda: apart.skill_env(gymnasium.make("FrozenLake-v1"), skills_of(CORRIDOR, STAY)),
