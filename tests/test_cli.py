@@ -119,6 +119,9 @@ def test_help_shows_every_hyper_parameter_with_its_default(capsys):
     printed = " ".join(capsys.readouterr().out.split())
     for text in ("--episodes-per-update", "(default 0.99)", "--dropout, --no-dropout", "min_pairs"):
         assert text in printed
+    for text in ("--progress NAME", "(default off)", "table, linear, mlp or cnn,"):
+        assert text in printed
+    assert "False" not in printed
 
 
 @pytest.mark.parametrize(

@@ -65,3 +65,14 @@ def test_every_page_is_in_an_index():
     index = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*/*.md"):
         assert f"({page.parent.name}/{page.name})" in index, page
+
+
+def test_every_run_of_the_guides_has_a_folder_of_its_own():
+    """Whoever follows several pages is not told that a folder holds a run already."""
+    found = [
+        name
+        for page in (ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md")))
+        for name in re.findall(r"(?:apart train .*--out |out=\")(runs/[\w-]+)", read(page))
+    ]
+    assert len(found) > 20
+    assert sorted(found) == sorted(set(found))

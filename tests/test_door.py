@@ -12,6 +12,8 @@ import pytest
 import apart
 from apart._errors import UserError
 from apart.cli import main
+from apart.objective.rewards import REWARDS, Reward
+from apart.runs.skills import Skills
 
 TINY = {"steps": 200, "skills": 3, "horizon": 4, "batch": 8, "buffer": 40, "evaluate_every": 100}
 WORLD = apart.parse_map("S..", "corridor")
@@ -55,12 +57,25 @@ def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"learning_rate": -1}, "learning_rate=: -1 is outside 0"),
-        ({"seeds": 0}, "seeds=: 0 is outside 1"),
-        ({"seeds": 1.5}, "seeds=: 1.5 is not a whole number"),
-        ({"slip": 0.1}, "slip=: corridor is given as it is"),
+        ({"learning_rate": -1}, "learning_rate=-1 is outside 0"),
+        ({"seeds": 0}, "seeds=0 is outside 1"),
+        ({"seeds": 1.5}, "seeds=1.5 is not a whole number"),
+        ({"slip": 0.1}, "slip: corridor is given as it is"),
         ({"skils": 3}, "unknown option 'skils'; did you mean 'skills'"),
-        ({"hidden": (3,)}, "option 'hidden' is gone; now: network= mlp:256,256"),
+        ({"hidden": (3,)}, "option 'hidden' is gone; now: network='mlp:256,256'"),
+        ({"skills": "ten"}, "skills='ten' is not a whole number"),
+        (
+            {"method": "diayn", "reward": "min_pairs"},
+            "reward='min_pairs' needs discriminator='all_pairs' or all_pairs_dont_cares, not",
+        ),
+        ({"hold": 3}, "hold=3 does not divide the 4 steps of an episode; try horizon=3 or 6"),
+        (
+            {"method": "apart_plus", "dropout": True},
+            "dropout: q_rule='sweep_plain' (set by method='apart_plus') weighs what it knows by "
+            "W(t) instead; use dropout=False, or q_rule='shared_adam'",
+        ),
+        ({"network": "mlp:0"}, "network='mlp:0': 0 is outside 1 to"),
+        ({"device": "abacus"}, "device='abacus': "),
         ({"method": "aprt"}, "did you mean 'apart'"),
     ],
 )
@@ -69,6 +84,43 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
         apart.train(WORLD, out=tmp_path / "run", **{**TINY, **arguments})
     assert message in str(error.value)
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: apart.draw(None), "run: None is none; give a run or the path of its folder"),
+        (lambda: apart.export(3, "out"), "run: 3 is none; give a run or the path of its folder"),
+        (lambda: apart.parse_map(None), "map: None is no map; give its text"),
+        (lambda: apart.parse_map(3, "mine"), "mine: 3 is no map; give its text"),
+        (lambda: apart.table_of(3), "env: 3 is no Gymnasium environment"),
+        (lambda: apart.train(3), "3 is no world: give a name, the path of a map, or a world"),
+        (lambda: apart.train("empty", slip="x"), "'x' is not a number"),
+        (lambda: Skills([], None).rollout(1, seed="a"), "seed='a': give a whole number from 0"),
+        (lambda: Skills([], None).rollout(1, seed=-1), "seed=-1: give a whole number from 0"),
+    ],
+)
+def test_what_is_of_another_kind_is_one_line(call, message):
+    with pytest.raises(UserError) as error:
+        call()
+    assert message in str(error.value)
+
+
+def test_an_environment_in_place_of_a_world_is_told_how_it_becomes_one():
+    gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    with pytest.raises(UserError) as error:
+        apart.train(gymnasium.make("CartPole-v1"))
+    for way in ("'gym:CartPole-v1'", "apart.gym_world('CartPole-v1')", "apart.table_of(env)"):
+        assert way in str(error.value)
+
+
+def test_a_run_stands_for_its_skills(tmp_path):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    run = apart.train(WORLD, out=tmp_path / "run", **TINY)
+    assert apart.skill_env(apart.make_env(WORLD), run).action_space.n == TINY["skills"]
+    several = apart.RunSet(tmp_path, [run])
+    with pytest.raises(UserError, match="several runs; name one"):
+        apart.skill_env(apart.make_env(WORLD), several)
 
 
 def test_public_names_stay_what_they_are():
@@ -101,9 +153,14 @@ for wrong, message in (
     (lambda: apart.register_reward("posterior", "x", lambda o, b: o), "is there already"),
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
-    (lambda: apart.register_method("other", "x", skills=1), "skills=: 1 is outside"),
+    (lambda: apart.register_method("other", "x", skills=1), "skills=1 is outside"),
     (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
+    (lambda: apart.register_reward("other", "x", lambda o, b: o, reads=3), "kind of numbers '3'"),
+    (lambda: apart.register_reward("other", "x", 3), "reward 'other': 3 is no function"),
+    (lambda: apart.register_reward(3, "x", share), "reward 3: use letters"),
+    (lambda: apart.register_world("kind", 3), "kind of world 'kind': 3 is no function"),
+    (lambda: apart.register_world(3, print), "kind of world 3: give its name"),
     (lambda: apart.train("empty", method="mine", seeds=2), "do not know the method 'mine'"),
     (lambda: apart.train(method=object()), "method= takes a name"),
 ):
@@ -120,6 +177,32 @@ assert main(["list", "methods", "rewards"]) == 0
     assert done.returncode == 0, done.stderr
     assert "VIC with it" in done.stdout
     assert "posterior without a logarithm" in done.stdout
+
+
+OWN_REWARDS = {
+    "one_argument": (lambda o: o, "fails: TypeError: "),
+    "raises": (lambda o, beta: 1 / 0, "fails: ZeroDivisionError: division by zero"),
+    "in_numpy": (lambda o, beta: np.exp(o), "in jax.numpy, fails: TracerArrayConversionError: "),
+    "misshapen": (lambda o, beta: o.sum(), "gives shape []: it must give a reward for each of"),
+    "nothing": (lambda o, beta: None, "gives NoneType: it must give a reward for each of"),
+}
+
+
+@pytest.mark.parametrize("name", OWN_REWARDS)
+def test_a_wrong_reward_is_one_line_and_stands_in_nobodys_way(name, tmp_path, monkeypatch):
+    function, said = OWN_REWARDS[name]
+    monkeypatch.setitem(REWARDS._records, name, Reward("x", function, "logits"))
+    out, options = tmp_path / "run", {**TINY, "method": "diayn"}
+    for overwrite in (False, True):
+        with pytest.raises(apart.UserError) as error:
+            apart.train(WORLD, reward=name, out=out, overwrite=overwrite, **options)
+        assert name in str(error.value)
+        assert said in str(error.value)
+        assert "\n" not in str(error.value)
+        if not overwrite:
+            assert list(tmp_path.iterdir()) == []
+            before = apart.train(WORLD, out=out, **options).summary
+    assert apart.load(out).summary == before
 
 
 def test_an_entry_point_is_asked_when_a_name_is_not_known(tmp_path, monkeypatch):

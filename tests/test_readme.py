@@ -87,6 +87,17 @@ def test_the_tutorials_solve_their_tasks_as_printed(tmp_path):
         assert done.stderr == ""
 
 
+@pytest.mark.parametrize("name", ["tutorial", "skills"])
+def test_a_page_that_needs_gymnasium_says_first_how_to_install_it(name):
+    text = (ROOT / "docs" / "guide" / f"{name}.md").read_text(encoding="utf-8")
+    assert 0 <= text.find("pip install -e '.[gym]'") < text.find("```python")
+
+
+def test_every_script_of_a_tutorial_can_be_run_again():
+    for code in blocks(ROOT / "docs" / "guide" / "tutorial.md", "python"):
+        assert code.count("apart.train(") == code.count("overwrite=True")
+
+
 def test_the_first_screen_has_the_two_commands():
     first = "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:25])
     assert "make demo" in first

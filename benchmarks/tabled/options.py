@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from apart._config import SPECS, Config, flag
+from apart._config import SPECS, Config, default_words, flag
 from apart.facts import choices
 from tabled.base import markdown, table
 
@@ -20,7 +20,6 @@ def options() -> str:
             one_of = f": {', '.join(f'`{n}`' for n in names[spec.kind])}" if spec.kind else ""
             if name == "method":
                 one_of = ", see above"
-            on = f"`{'on' if default else 'off'}`" if isinstance(default, bool) else f"`{default}`"
-            rows.append([f"`{flag(name)}`", on, spec.help + one_of])
+            rows.append([f"`{flag(name)}`", f"`{default_words(default)}`", spec.help + one_of])
         parts.append(markdown([group, "default", "meaning"], rows))
     return "\n\n".join(parts)

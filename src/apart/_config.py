@@ -155,9 +155,9 @@ class Config:
     )
     network: str = _option(
         "auto",
-        "how Q and logits are computed: table, linear, mlp:256,256, cnn:32,64,128 (cnn:32,64:3 has "
-        "kernels of 3 x 3); +bias gives the last layer one; Q/LOGITS names both, as in "
-        "table/mlp:2300",
+        "how Q and logits are computed: table, linear, mlp or cnn, with sizes of one's own as in "
+        "mlp:256,256 and cnn:32,64,128 (cnn:32,64:3 has kernels of 3 x 3); +bias gives the last "
+        "layer one; Q/LOGITS names both, as in table/mlp:2300",
         NETWORKS,
     )
 
@@ -281,6 +281,11 @@ MOVED: Final[Mapping[str, str]] = MappingProxyType(
 def flag(name: str) -> str:
     """The command line's spelling of a field: ``learning_rate`` -> ``--learning-rate``."""
     return "--" + name.replace("_", "-")
+
+
+def default_words(value: Any) -> str:
+    """A default as people read it: ``on`` and ``off`` of what is switched."""
+    return ("off", "on")[value] if isinstance(value, bool) else str(value)
 
 
 def unknown_option(name: str, written: str) -> UserError:

@@ -36,7 +36,7 @@ class Registry(Mapping[str, Record], Generic[Record]):
 
     def register(self, name: str, record: Record) -> None:
         """Add ``record``; `UserError` where another one has the name already."""
-        if not name.isidentifier():
+        if not isinstance(name, str) or not name.isidentifier():
             raise UserError(f"{self._kind} {name!r}: use letters, digits and underscores")
         if name in self._records and self._records[name] != record:
             raise UserError(f"{self._kind} {name!r} is there already; choose another name")

@@ -1,7 +1,7 @@
 """The Python door: `train`, `resume`, `load`. The same folders and files as the command line.
 
-Errors of the command line name flags (``--learning-rate``); here they name arguments
-(``learning_rate=``).
+Errors of the command line name flags (``--learning-rate 0.1``); here they name arguments
+(``learning_rate=0.1``).
 """
 
 from __future__ import annotations
@@ -12,26 +12,28 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Final, Unpack, cast, overload
 
 from apart import worlds
-from apart._config import SPECS, Options, check_value, unknown_option
+from apart._config import SPECS, TYPES, Options, check_value, unknown_option
 from apart._errors import NonFinite, UserError, unknown
 from apart.checks import check_names
+from apart.facts import choices
 from apart.methods import METHODS, OURS, Method
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.rewards import REWARDS, Reward
 from apart.running import jobs
-from apart.running.engines import LOCAL
+from apart.running.engines import ENGINES, LOCAL
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
+from apart.runs.skills import Skills
 from apart.worlds.world import TableWorld
 
 if TYPE_CHECKING:
     from apart._types import Array
     from apart.running.progress import Listener
-    from apart.runs.skills import Acting, Place, Skills
+    from apart.runs.skills import Acting, Place
     from apart.skills.environments import SkillEnv, TableEnv
     from apart.worlds.world import World
 
@@ -43,12 +45,43 @@ def _in_python() -> Iterator[None]:
     except OSError as error:  # a path that cannot even be looked at
         raise UserError(f"{error.filename or 'the system'}: {error.strerror or error}") from None
     except (UserError, NonFinite) as error:
-        words = re.sub(
-            r"(?<![\w./-])--(no-)?([a-z]+(?:-[a-z]+)*)",
-            lambda m: f"{m[2].replace('-', '_')}={'False' if m[1] else ''}",
-            str(error),
-        )
-        raise type(error)(words.replace("overwrite=", "overwrite=True")) from None
+        raise type(error)(_FLAG.sub(_argument, str(error))) from None
+
+
+# ``--name: VALUE is not ...``, ``--name VALUE`` or ``--name``, which no path or word goes on to.
+_FLAG: Final = re.compile(
+    r"(?<![\w./-])--(?P<no>no-)?(?P<name>[a-z]+(?:-[a-z]+)*)"
+    r"(?:: (?P<wrong>[^;]+?)(?= is (?:not|no|outside) )"
+    r"|(?P<colon>:)"
+    r"| (?!--)(?P<value>'[^']*'|[\w.+/-]+(?:[:,][\w.+/-]+)*)(?P<ends>(?=:|$))?)?"
+)
+
+
+def _argument(found: re.Match[str]) -> str:
+    """What the command line calls ``--name value`` as an argument of a Python function."""
+    name, value = found["name"].replace("-", "_"), found["value"]
+    if found["wrong"]:
+        return f"{name}={found['wrong']}"
+    if found["colon"]:
+        return f"{name}:"
+    rest = "" if value is None else f" {value}"
+    if found["no"] or name in _SWITCHES:
+        return f"{name}={not found['no']}{rest}"
+    if value is None:
+        return f"{name}="
+    if re.fullmatch(r"'.*'|[\d.e+-]+", value):
+        return f"{name}={value}"
+    if found["ends"] is not None or re.split("[:/+]", value)[0] in _names():
+        return f"{name}={value!r}"
+    return f"{name}={rest}"
+
+
+_SWITCHES: Final = {"overwrite", *(name for name, kind in TYPES.items() if kind is bool)}
+
+
+def _names() -> set[str]:
+    """Of all that options may name."""
+    return {"auto", *ENGINES, *(name for names in choices().values() for name in names)}
 
 
 @contextlib.contextmanager
@@ -194,8 +227,9 @@ def draw(run: Run | RunSet | str | Path, *, frames: bool = False) -> list[Path]:
     from apart.report.figures import skills_picture
 
     with _in_python():
-        found = load(run) if isinstance(run, str | Path) else run
-        return [skills_picture(one, frames) for one in getattr(found, "runs", [found])]
+        found = _loaded(run)
+        runs = found.runs if isinstance(found, RunSet) else [found]
+        return [skills_picture(one, frames) for one in runs]
 
 
 def export(run: Run | str | Path, out: str | Path) -> Path:
@@ -206,9 +240,7 @@ def export(run: Run | str | Path, out: str | Path) -> Path:
     from apart.report.figures import picture_of
 
     with _in_python():
-        found = load(run) if isinstance(run, str | Path) else run
-        if isinstance(found, RunSet):
-            raise UserError(f"{found.path}: several runs; name one, such as {found.runs[0].path}")
+        found = _single(_loaded(run))
         from apart.skills.export import export as written
 
         return written(found, jobs.path("--out", out), picture_of(found))
@@ -244,7 +276,12 @@ def register_reward(
     with _in_python():
         given = {record.gives for record in DISCRIMINATORS.values()}
         if reads not in given:
-            raise unknown("kind of numbers", reads, given)
+            raise unknown("kind of numbers", str(reads), given)
+        if not callable(rewards):
+            raise UserError(
+                f"reward {name!r}: {rewards!r} is no function; give one of (numbers of one state, "
+                "sharpness)"
+            )
         REWARDS.register(name, Reward(summary, rewards, reads))
 
 
@@ -276,7 +313,7 @@ def make_env(
 
 def skill_env(
     env: Any,
-    skills: Skills,
+    skills: Skills | Run,
     *,
     steps: int | None = None,
     primitive: bool = False,
@@ -286,19 +323,24 @@ def skill_env(
 
     Args:
         env: an environment with the actions that the skills were trained with.
-        skills: ``run.skills``.
+        skills: ``run.skills``, or the run.
         steps: follow a skill for so many steps; None: to its end, until a step changes nothing that
             it sees, T steps at most.
         primitive: have the actions of ``env`` too, after the skills.
         observe: observation of ``env`` -> what ``skills.act`` takes; the same unless given.
 
     Raises:
-        UserError: the actions differ, there is no checkpoint, or Gymnasium is missing.
+        UserError: the actions differ, the skills cannot see what ``env`` gives, there is no
+            checkpoint, or Gymnasium is missing.
     """
     with _in_python(), _gymnasium("skill_env"):
         from apart.skills.environments import SkillEnv
 
-        return SkillEnv(env, skills, steps, primitive, observe or (lambda seen: seen))
+        if isinstance(skills, Run | RunSet):
+            skills = _single(skills).skills
+        if not isinstance(skills, Skills):
+            raise UserError(f"skills: {skills!r} are none; give run.skills")
+        return SkillEnv(env, skills, steps, primitive, observe)
 
 
 @contextlib.contextmanager
@@ -316,6 +358,21 @@ def load(path: str | Path) -> Any:
         folder = jobs.path("path", path)
         several = run_folder.is_set(folder)
         return _usable(run_folder.load_set(folder) if several else run_folder.load(folder))
+
+
+def _loaded(run: Any) -> Run | RunSet:
+    """``run``, or what is in the folder of that path; `UserError` where it is neither."""
+    if isinstance(run, str | Path):
+        run = load(run)
+    if not isinstance(run, Run | RunSet):
+        raise UserError(f"run: {run!r} is none; give a run or the path of its folder")
+    return run
+
+
+def _single(found: Run | RunSet) -> Run:
+    if isinstance(found, RunSet):
+        raise UserError(f"{found.path}: several runs; name one, such as {found.runs[0].path}")
+    return found
 
 
 def _usable(found: Run | RunSet) -> Run | RunSet:

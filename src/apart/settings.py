@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -27,7 +28,7 @@ from apart.worlds.world import TableWorld, World, n_available
 
 
 def resolve(
-    world: str | World,
+    world: str | os.PathLike[str] | World,
     method: str,
     options: Mapping[str, Any],
     slip: float = 0.0,

@@ -369,7 +369,7 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
     [
         (lambda c: c["config"].update(skills=7), "config_sha256 is of another configuration"),
         (lambda c: c["world"].update(map=["...", "...", "..S"]), "config_sha256 is of another"),
-        (lambda c: c["config"].update(skills=-7), "skills=: -7 is outside"),
+        (lambda c: c["config"].update(skills=-7), "skills=-7 is outside"),
         (lambda c: c["config"].update(reward="none"), "unknown reward"),
         (lambda c: c["config"].pop("batch"), "config_sha256 is of another configuration"),
         (lambda c: c["world"].update(kind="sphere"), "unknown kind of world 'sphere'"),

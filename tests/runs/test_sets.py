@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from torture import endings
 
 import apart
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart.cli import main
+from apart.running import engines
+from apart.running.queue import Failure
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.runs import plan as setup
@@ -117,6 +120,41 @@ def test_a_missing_device_is_said_before_anything_is_written(map_file, tmp_path,
     assert main(words) == 2
     assert "JAX sees no such device here" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_engine_is_said_before_anything_is_written(done, map_file, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    before, new = endings(done), done.parent / "new"
+    for out in (new, done):
+        words = ["train", map_file, "--seeds", "2", "--engine", "ray", "--out", str(out)]
+        assert main([*words, "--overwrite"]) == 2
+        assert "needs Ray" in capsys.readouterr().err
+    assert not new.exists()
+    assert endings(done) == before
+
+
+def test_a_set_that_fails_before_its_first_round_leaves_nothing(map_file, tmp_path, monkeypatch):
+    def fails(runs, *_):
+        return {run: Failure(2, "apart: no such thing") for run in runs}
+
+    with monkeypatch.context() as patch:
+        patch.setitem(engines.ENGINES, engines.LOCAL, fails)
+        with pytest.raises(UserError, match="2 of 2 runs failed: seed-4: no such thing"):
+            apart.train(map_file, seeds=2, seed=4, out=tmp_path / "set", **OPTIONS)
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_set_that_is_stopped_before_its_first_round_can_go_on(map_file, tmp_path, monkeypatch):
+    def stopped(runs, *_):
+        if runs:
+            raise RunInterrupted("stopped", 15)
+
+    path = tmp_path / "set"
+    with monkeypatch.context() as patch:
+        patch.setitem(engines.ENGINES, engines.LOCAL, stopped)
+        with pytest.raises(RunInterrupted, match="go on with 'apart resume"):
+            apart.train(map_file, seeds=2, seed=4, out=path, **OPTIONS)
+    assert [p.name for p in run_folder.seed_folders(path)] == ["seed-4", "seed-5"]
 
 
 def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(done, capsys):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from apart._errors import UserError
 from apart.runs.skills import Skills
 from apart.skills.library import TablePolicies
 from apart.worlds.grid import parse
+from apart.worlds.world import ObsSpec
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
@@ -115,7 +118,7 @@ def test_an_environment_of_others_is_seen_through_a_function(tmp_path):
     ("call", "message"),
     [
         (lambda: apart.make_env("four_rooms", goal=(5, 5)), r"no cell \(5, 5\)"),
-        (lambda: apart.make_env("four_rooms", steps=0), "steps= 0: give a number from 1 on"),
+        (lambda: apart.make_env("four_rooms", steps=0), "steps=0: give a number from 1 on"),
         (lambda: apart.make_env("for_rooms"), "did you mean 'four_rooms'"),
         (
             lambda: apart.skill_env(gymnasium.make("FrozenLake-v1"), skills_of(CORRIDOR, STAY)),
@@ -125,11 +128,59 @@ def test_an_environment_of_others_is_seen_through_a_function(tmp_path):
             lambda: apart.skill_env(apart.make_env(CORRIDOR), skills_of(CORRIDOR, STAY), steps=0),
             "steps=0: give a number from 1 on",
         ),
+        (lambda: apart.skill_env(None, skills_of(CORRIDOR, STAY)), "None is no Gymnasium environ"),
+        (lambda: apart.skill_env(apart.make_env(CORRIDOR), None), r"give run\.skills"),
+        (lambda: apart.make_env(None), "None is no world"),
+        (lambda: apart.make_env(gymnasium.make("CartPole-v1")), "apart.table_of"),
+        (lambda: begun(apart.make_env(CORRIDOR)).step(5), "action 5: there are actions 0 to 4"),
+        (lambda: begun(apart.make_env(CORRIDOR)).step(-1), "action -1: there are actions 0 to 4"),
+        (lambda: begun(skilled(CORRIDOR)).step(1), "action 1: there are actions 0 to 0"),
+        (lambda: begun(skilled(CORRIDOR)).step("a"), "action 'a': there are actions 0 to 0"),
+        (
+            lambda: skilled(parse("S...")),
+            "of corridor see 5 states, the environment gives map",
+        ),
+        (lambda: skilled(parse("S..\n..#")), "skills of corridor see 5 states"),
+        (
+            lambda: apart.skill_env(Positions((3,)), sampled(2)),
+            r"skills of plane see arrays of shape \(2,\), the environment gives Box",
+        ),
     ],
 )
 def test_mistakes_are_one_line(call, message):
     with pytest.raises(UserError, match=message):
         call()
+
+
+def begun(env):
+    env.reset(seed=0)
+    return env
+
+
+def skilled(world):
+    """An environment of ``world`` with skills of the corridor."""
+    return apart.skill_env(apart.make_env(world), skills_of(CORRIDOR, RIGHT))
+
+
+class Positions(gymnasium.Env):
+    def __init__(self, shape):
+        self.action_space = gymnasium.spaces.Discrete(5)
+        self.observation_space = gymnasium.spaces.Box(0, 1, shape)
+
+
+def sampled(numbers):
+    """A skill of a world whose observations are so many numbers."""
+    world = SimpleNamespace(name="plane", obs=ObsSpec((numbers,)))
+    acting = SimpleNamespace(world=world, n_actions=5, horizon=3, hold=1)
+    return Skills([apart.Skill(0, [], (0, 0), 1.0)], lambda: acting)
+
+
+def test_skills_fit_an_environment_that_gives_what_they_see():
+    apart.skill_env(Positions((2,)), sampled(2))
+    apart.skill_env(Positions((3,)), sampled(2), observe=lambda seen: seen[:2])
+    assert begun(skilled(parse("S....", slip=0.5))).step(np.array(0))[4]["steps"] > 0
+    places = Positions((2,))  # (row, column)
+    apart.skill_env(places, skills_of(CORRIDOR, RIGHT))
 
 
 def test_step_comes_after_reset():

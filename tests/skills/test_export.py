@@ -60,7 +60,9 @@ def test_all_actions_in_all_states_are_equal(case, tmp_path):
     assert clear >= 0.8 * 5 * RING.n_states
     if case in ("table", "held"):
         for skill in run.skills:
-            assert [RING.cell(s) for s in skills.rollout(skill.index)] == skill.trajectory
+            assert skills.rollout(skill.index) == skill.trajectory
+        again = run.skills.rollout(2, start=(2, 0))
+        assert skills.rollout(2, start=(2, 0)) == skills.rollout(2, RING.state((2, 0))) == again
 
 
 @pytest.mark.parametrize("kind", ["jax-grid", "host-grid"])
@@ -122,9 +124,25 @@ def test_features_of_positions_are_seen_alike(observation, tmp_path):
         np.testing.assert_allclose(skills.values(seen), values, rtol=1e-3, atol=1e-4)
 
 
+def test_mistakes_are_named_as_the_package_names_them(tmp_path):
+    _, skills = exported(RING, tmp_path, method="diayn")
+    for call, said in (
+        (lambda: skills.act(-1, 0), "skill -1: there are skills 0 to 4"),
+        (lambda: skills.rollout(5), "skill 5: there are skills 0 to 4"),
+        (lambda: skills.act(0, (1, 1)), r"no state \(1, 1\): states are 0 to 7 or free cells"),
+        (lambda: skills.act(0, 8), "no state 8: states are 0 to 7"),
+        (lambda: skills.rollout(0, -1), "no state -1: states are 0 to 7"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    skills.config["table"] = False
+    with pytest.raises(ValueError, match="ring is no table"):
+        skills.rollout(0)
+
+
 def test_the_file_is_short_and_needs_numpy_alone(tmp_path):
     run, _ = exported(RING, tmp_path, **CASES["mlp"])
-    assert len(FILE.read_text().splitlines()) <= 72
+    assert len(FILE.read_text().splitlines()) <= 83
     names = {
         name.split(".")[0]
         for node in ast.walk(ast.parse(FILE.read_text()))

@@ -11,6 +11,7 @@ import sys
 import warnings
 from pathlib import Path
 
+import gymnasium
 import hostile
 import numpy as np
 import pytest
@@ -282,7 +283,6 @@ TROUBLES = {
     "raises": "step fails: ValueError: the wheel fell off; fix that, then go on with 'apart resume",
     "nan": "an observation that is not finite",
     "shape": r"an observation of shape \(1,\), not \(2,\)",
-    "spaces": r"its observations are float32 \(3,\) now, and were float32 \(2,\)",
     "hangs": "step has not come back after 0.5 seconds",
 }
 
@@ -304,6 +304,66 @@ def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_pa
     hostile.healed()
     whole = apart.train(broken.world, out=tmp_path / "whole", **{**OPTIONS, "buffer": 50_000})
     assert broken.metrics[-1]["mean_reward"] == whole.metrics[-1]["mean_reward"]
+
+
+class Slanted(hostile.Walk):
+    """What it returns is not what Gymnasium asks for, as its id says."""
+
+    slant = ""
+
+    def reset(self, **how):
+        found = super().reset(**how)
+        return found[0] if self.slant == "reset" else found
+
+    def step(self, action):
+        obs, reward, terminated, truncated, info = super().step(action)
+        if self.slant == "step":
+            return obs, reward, terminated, info
+        return obs, reward, "no" if self.slant == "flag" else np.bool_(terminated), truncated, info
+
+    def cell(self):
+        return {"text": "here", "half": (0.5, 1), "one": 3}.get(self.slant, self.at)
+
+
+SLANTS = {
+    "reset": r"reset must return \(observation, info\), not one value \(ndarray\)",
+    "step": r"step must return \(observation, reward, terminated, truncated, info\), not 4 values",
+    "flag": "step gives terminated = 'no', not True or False",
+    "text": r"cell\(\).* gives 'here', not \(row, column\), two whole numbers",
+    "half": r"cell\(\).* gives \(0\.5, 1\), not \(row, column\), two whole numbers",
+    "one": r"cell\(\).* gives 3, not \(row, column\), two whole numbers",
+    "": None,
+}
+
+
+@pytest.mark.parametrize("slant", SLANTS)
+@pytest.mark.parametrize("kind", ["gym", "table:gym"])
+def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant, monkeypatch):
+    monkeypatch.setattr(Slanted, "slant", slant)
+    if "Slanted-v0" not in gymnasium.registry:
+        gymnasium.register("Slanted-v0", Slanted)
+    if SLANTS[slant] is None:
+        assert load(f"{kind}:Slanted-v0").places.noun in ("cell", "state")
+        return
+    with pytest.raises(UserError, match=SLANTS[slant]):
+        load(f"{kind}:Slanted-v0")
+
+
+def test_a_function_that_cannot_be_imported_is_refused_and_why_is_said():
+    with pytest.raises(UserError, match=r"<lambda> cannot be imported.*resumed.*no lambda"):
+        apart.gym_world("CartPole-v1", places=lambda env, obs: 0)
+    with pytest.raises(UserError, match="places=3 is no function"):
+        apart.gym_world("CartPole-v1", places=3)
+
+
+def test_trouble_before_the_first_round_leaves_nothing_behind(tmp_path):
+    world = load(f"{WALK}:trouble=spaces,when=0")
+    said = r"its observations are float32 \(3,\) now, and were float32 \(2,\) when the run began$"
+    with pytest.raises(UserError, match=said):
+        apart.train(world, out=tmp_path / "run", **OPTIONS)
+    assert list(tmp_path.iterdir()) == []
+    hostile.healed()
+    apart.train(world, out=tmp_path / "run", **OPTIONS)
 
 
 def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
@@ -441,7 +501,7 @@ def test_a_function_of_python_is_kept_by_its_name():
     assert worlds.known_everywhere(world.about.spec)
     vector = world.make(1)
     assert world.place(*vector.reset(seed=[0])).tolist() == [0]
-    with pytest.raises(UserError, match="write module:name"):
+    with pytest.raises(UserError, match="no lambda"):
         apart.gym_world("hostile:Walk-v0", places=lambda env, obs: 0)
     with pytest.raises(UserError, match="arguments are stored as JSON"):
         apart.gym_world("hostile:Walk-v0", noise=np.ones(2))

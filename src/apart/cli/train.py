@@ -16,6 +16,7 @@ from apart._config import (
     SPECS,
     TYPES,
     Config,
+    default_words,
     flag,
     number,
 )
@@ -72,7 +73,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
         if name == "updates_per_episode" and METHODS[method].steps_per_update:
             default = f"one in {METHODS[method].steps_per_update} steps"
-        text = f"{spec.help}{names} (default {default})".replace("%", "%%")
+        text = f"{spec.help}{names} (default {default_words(default)})".replace("%", "%%")
         arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
         if TYPES[name] is bool:
             arguments["action"] = argparse.BooleanOptionalAction

@@ -65,7 +65,12 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--threads", metavar="N", help="CPU threads (default: as many as make it faster)"
     )
-    group.add_argument("--progress", default="auto", help=f"{', '.join(REPORTERS)} (default auto)")
+    group.add_argument(
+        "--progress",
+        metavar="NAME",
+        default="auto",
+        help=f"how it is shown: {', '.join(REPORTERS)} (default auto)",
+    )
     group.add_argument(
         "--cache",
         action=argparse.BooleanOptionalAction,

@@ -31,9 +31,10 @@ def on_ray(runs: Runs, watch: Watcher[Path], until: float = math.inf) -> dict[Pa
     Connects to the cluster that RAY_ADDRESS names, or starts one here. Machines need the same
     version of this package; they share no disk.
     """
+    cluster = Cluster()  # needs Ray, also where there is nothing to do
     if not runs:
         return {}
-    with Cluster() as workers:
+    with cluster as workers:
         return queue.run(runs, watch, until, workers)
 
 

@@ -19,7 +19,7 @@ from apart.runs import folder as run_folder
 from apart.runs import plan
 from apart.runs.folder import Run, RunSet
 from apart.settings import resolve
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+from apart.worlds.world import World
 
 
 class Job(NamedTuple):
@@ -52,13 +52,7 @@ def prepare(
     overwrite: bool = False,
 ) -> Job:
     """The job, or `UserError`; nothing is written."""
-    if isinstance(world, os.PathLike):
-        world = os.fspath(world)
-    if not isinstance(world, str | TableWorld | JaxWorld | HostWorld):
-        raise UserError(f"{world!r} is no world: give a name, the path of a map, or a world")
-    if isinstance(slip, bool) or not isinstance(slip, int | float):
-        raise UserError(f"--slip: {slip!r} is not a number")
-    config, loaded = resolve(world, method, options, float(slip), reading)
+    config, loaded = resolve(world, method, options, slip, reading)
     if seeds is not None:
         if isinstance(seeds, bool) or not isinstance(seeds, int):
             raise UserError(f"--seeds: {seeds!r} is not a whole number")

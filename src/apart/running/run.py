@@ -52,14 +52,12 @@ def train_one(
     listener: Listener | None,
 ) -> Run:
     """Train one seed in this process and return the finished run."""
-    with (
-        jax.default_device(devices.find(device)),
-        stop_signals() as stop,
-        run_folder.claim(folder, overwrite),
-    ):
-        plan.write(folder, config, world)
+    with jax.default_device(devices.find(device)), stop_signals() as stop:
         new = Plan(config, world, plan.identity(config, world), finished=False)
-        return _Training(new, run_folder.Writer(folder), stop, listener).run(None)
+        training = _Training(new, run_folder.Writer(folder), stop, listener)
+        with run_folder.claimed(folder, overwrite):
+            plan.write(folder, config, world)
+            return training.run(None)
 
 
 def resume_one(
@@ -157,6 +155,8 @@ class _Training:
         try:
             return self._run(saved)
         except UserError as error:  # the disk, or a world that lives on the host
+            if not run_folder.begun(self.writer.path):
+                raise
             raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
         finally:
             self.program.close()

@@ -48,7 +48,8 @@ def train_set(
         )
     if engine is ENGINES[LOCAL]:
         devices.check(device)
-    with run_folder.claim(folder, overwrite):
+    engine({}, lambda *_: None, math.inf)  # one that is not there says so first
+    with run_folder.claimed(folder, overwrite):
         plan.write_set(folder, config, world, seeds)
         return _finish(folder, plan.read_set(folder, None), device, listener, engine)
 

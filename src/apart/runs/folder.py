@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from apart import worlds
-from apart._errors import UserError
+from apart._errors import RunInterrupted, UserError
 from apart.runs import files, versions
 from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
@@ -300,6 +300,34 @@ def claim(path: Path, overwrite: bool) -> Lock:
         lock.close()
         raise
     return lock
+
+
+@contextlib.contextmanager
+def claimed(path: Path, overwrite: bool) -> Iterator[None]:
+    """`claim` for a new run or set, which goes again if it fails before anything was trained.
+
+    Then the folder is as empty as it was, or gone if it was made here, so that nothing stands in
+    the way of the next try.
+    """
+    made = not path.exists()
+    with claim(path, overwrite):
+        try:
+            yield
+        except RunInterrupted:  # it can go on
+            raise
+        except Exception:
+            if not begun(path):
+                with contextlib.suppress(UserError, OSError):  # the first error says more
+                    _clear(path)
+                    for folder in (*_seeds(path), path) if made else ():
+                        files.remove(folder / LOCK)
+                        files.remove_folder(folder)
+            raise
+
+
+def begun(path: Path) -> bool:
+    """Whether the run in ``path``, or any of a set, came to its first round of training."""
+    return any((folder / METRICS).exists() for folder in (path, *_seeds(path)))
 
 
 def _refuse(path: Path, overwrite: bool) -> None:

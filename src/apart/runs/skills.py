@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, Final, NamedTuple, Protocol, overload
 
+import numpy as np
+
+from apart._errors import UserError
+from apart.worlds.world import World
+
+_MAX_SEED: Final = 2**31 - 1
 Place = Any  # (row, column) on a map; elsewhere what the world calls a place
 
 
@@ -51,6 +57,10 @@ class Acting(Protocol):
     n_actions: int
     horizon: int  # T, the steps of an episode
     hold: int  # steps for which an action is held
+
+    @property
+    def world(self) -> World:
+        """The world that they were found in."""
 
     def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """One greedy action, after ``t`` steps of the skill."""
@@ -122,8 +132,14 @@ class Skills(Sequence[Skill]):
                 Unless given, where evaluations begin.
             seed: of what is left to chance: the steps of a stochastic table, start and steps of
                 other worlds.
+
+        Raises:
+            UserError: no such skill or start, or no checkpoint.
         """
-        return self.acting.rollout(skill, start, seed)
+        whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+        if seed is not None and not (whole and 0 <= seed <= _MAX_SEED):
+            raise UserError(f"seed={seed!r}: give a whole number from 0 to {_MAX_SEED}, or None")
+        return self.acting.rollout(skill, start, None if seed is None else int(seed))
 
     def reach(self, place: Place, start: Any = None) -> Reach:
         """The skill that comes to ``place`` most surely within an episode, and how surely.

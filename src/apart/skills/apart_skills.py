@@ -32,11 +32,19 @@ class Skills:
         self.config = json.loads((Path(folder) / "config.json").read_text("utf-8"))
         self.arrays = read(Path(folder) / "model.safetensors")
 
+    def state(self, place: Any) -> int:
+        """The number of a state of a table, given by itself or as (row, column)."""
+        x, n = np.asarray(place), self.config["n_states"]
+        found = np.flatnonzero((self.arrays["cells"] == x).all(1) if x.ndim else np.arange(n) == x)
+        if not len(found):
+            raise ValueError(f"no state {place}: states are 0 to {n - 1} or free cells of the map")
+        return int(found[0])
+
     def values(self, observation: Any) -> Any:
         """[A, K] or [M, A, K] Q of an observation; of a table: of a state or (row, column)."""
         a, c, x = self.arrays, self.config, np.asarray(observation)
         if c["table"]:
-            state = np.flatnonzero((a["cells"] == x).all(1))[0] if x.ndim else int(x)
+            state = self.state(observation)
             x = a["images"][state] if "images" in a else np.eye(1, c["n_states"], state)
         if "q" in a:
             return a["q"][state]
@@ -51,6 +59,8 @@ class Skills:
 
     def who(self, skill: int, t: int | None) -> int:
         """The skill that decides after t steps of a chain of skills; -1: the chain is over."""
+        if not 0 <= skill < self.config["n_skills"]:
+            raise ValueError(f"skill {skill}: there are skills 0 to {self.config['n_skills'] - 1}")
         acts = None if t is None else self.config.get("acts")
         return acts[skill][t // self.config["hold"]] if acts else skill
 
@@ -59,13 +69,15 @@ class Skills:
         z = self.who(skill, t)
         return self.values(observation)[..., z if z >= 0 else skill].argmax(-1).tolist()
 
-    def rollout(self, skill: int, start: int | None = None, seed: int = 0) -> list[int]:
-        """The states of one episode in a table."""
+    def rollout(self, skill: int, start: Any = None, seed: int = 0) -> list[Any]:
+        """One episode in a table: cells (row, column), or numbers of states where it has none."""
         a, c, luck = self.arrays, self.config, np.random.default_rng(seed)
-        path = [c["start"] if start is None else start]
+        if not c["table"]:
+            raise ValueError(f"{c['world']} is no table: step its environment and ask act")
+        path = [self.state(c["start"] if start is None else start)]
         for t in range(c["horizon"]):
-            if self.who(skill, t) < 0:
-                return [*path, *path[-1:] * (c["horizon"] - t)]
             at = path[t], self.act(skill, path[t - t % c["hold"]], t)
-            path.append(int(luck.choice(a["next_state"][at], p=a["probability"][at])))
-        return path
+            over = self.who(skill, t) < 0
+            to = luck.choice(a["next_state"][at], p=a["probability"][at])
+            path.append(path[t] if over else int(to))
+        return [tuple(a["cells"][s].tolist()) for s in path] if "cells" in a else path

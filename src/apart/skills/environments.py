@@ -13,7 +13,8 @@ from gymnasium.spaces import Discrete
 from apart._errors import UserError
 from apart.runs.skills import Place, Skills
 from apart.skills import places
-from apart.worlds.world import TableWorld
+from apart.worlds.registered import check_environment
+from apart.worlds.world import TableWorld, World
 
 Step: TypeAlias = "tuple[Any, float, bool, bool, dict[str, Any]]"
 
@@ -47,9 +48,9 @@ class TableEnv(Env[np.int64, np.int64]):
         """One step of the world."""
         if self._state is None:
             raise ResetNeeded("call reset before step")
+        taken = places.numbered("action", action, self.world.about.n_actions)
         onward, chance = (
-            table[self._state, int(action)]
-            for table in (self.world.next_state, self.world.probability)
+            table[self._state, taken] for table in (self.world.next_state, self.world.probability)
         )
         nth = 0 if len(onward) == 1 else int(self.np_random.choice(len(onward), p=chance))
         self._state = int(onward[nth])
@@ -60,6 +61,31 @@ class TableEnv(Env[np.int64, np.int64]):
 
     def _place(self) -> Place:
         return places.labels(self.world, np.array([self._state], np.int32))[0]
+
+
+def _check_seen(env: Any, world: World) -> None:
+    """`UserError` where skills of ``world`` cannot see what ``env`` gives, as far as is known."""
+    space, bare = env.observation_space, env.unwrapped
+    if isinstance(world, TableWorld):
+        numbers = isinstance(space, Discrete)
+        fits = not numbers or (int(space.n), int(space.start)) == (world.n_states, 0)
+        if numbers and isinstance(bare, TableEnv):
+            fits = fits and _states(bare.world) == _states(world)
+        takes = f"{world.n_states} states"
+    else:
+        fits = getattr(space, "shape", None) == world.obs.shape
+        takes = f"arrays of shape {world.obs.shape}"
+    if not fits:
+        gives = bare.world.name if isinstance(bare, TableEnv) else space
+        raise UserError(
+            f"skills of {world.name} see {takes}, the environment gives {gives}; take an "
+            "environment of the same world, or give observe=, a function of its observations"
+        )
+
+
+def _states(world: TableWorld) -> list[Place]:
+    """What the numbers of its states mean."""
+    return places.labels(world, np.arange(world.n_states, dtype=np.int32))
 
 
 class SkillEnv(Env[Any, np.int64]):
@@ -77,18 +103,23 @@ class SkillEnv(Env[Any, np.int64]):
         skills: Skills,
         steps: int | None = None,
         primitive: bool = False,
-        observe: Callable[[Any], Any] = lambda observation: observation,
+        observe: Callable[[Any], Any] | None = None,
     ) -> None:
+        check_environment(env)
         n_actions = skills.acting.n_actions
         own = env.action_space
         if not isinstance(own, Discrete) or (own.n, own.start) != (n_actions, 0):
             raise UserError(f"skills have {n_actions} actions, the environment has {own}")
         if steps is not None and (type(steps) is not int or steps < 1):
             raise UserError(f"steps={steps!r}: give a number from 1 on, or None: to their end")
-        self.env, self.skills, self.observe = env, skills, observe
+        if observe is None:
+            _check_seen(env, skills.acting.world)
+        self.env, self.skills = env, skills
+        self.observe = observe or (lambda observation: observation)
         self.metadata, self.render_mode = env.metadata, env.render_mode
         self.observation_space = env.observation_space
-        self.action_space = Discrete(len(skills) + (n_actions if primitive else 0))
+        self._n_actions = len(skills) + (n_actions if primitive else 0)
+        self.action_space = Discrete(self._n_actions)
         self._most, self._to_end = steps or skills.acting.horizon, steps is None
         self._hold = skills.acting.hold
         self._seen: Any = None
@@ -106,7 +137,7 @@ class SkillEnv(Env[Any, np.int64]):
         """Follow one skill, or take one action of the environment."""
         if self._seen is None:
             raise ResetNeeded("call reset before step")
-        number = int(action)
+        number = places.numbered("action", action, self._n_actions)
         if number >= len(self.skills):
             return self._one(number - len(self.skills), 0)
         total, steps = 0.0, self.skills.acting.steps(number)

@@ -79,7 +79,7 @@ class TablePolicies:
     def act(self, skill: int, observation: Any, t: int | None = None) -> int:
         """One greedy action in a state, given by number or place."""
         state = places.state_of(self.world, observation)
-        z = numbered(skill, self.action.shape[1])
+        z = places.numbered("skill", skill, self.action.shape[1])
         return int(self.action[state, deciding(self._acts, z, t, self.hold)])
 
     def steps(self, skill: int) -> int:
@@ -88,7 +88,7 @@ class TablePolicies:
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode; by chance, that of ``seed`` (0 unless given)."""
-        z = numbered(skill, self.action.shape[1])
+        z = places.numbered("skill", skill, self.action.shape[1])
         state = self.world.start if start is None else places.state_of(self.world, start)
         luck, action = np.random.default_rng(seed or 0), np.int32(0)
         states = [state]
@@ -184,7 +184,8 @@ class SampledPolicies:
 
     def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """One greedy action on an array of the world's shape: a number, of several heads a list."""
-        z = deciding(self._acts, numbered(skill, len(self.run.skills)), t, self.hold)
+        own = places.numbered("skill", skill, len(self.run.skills))
+        z = deciding(self._acts, own, t, self.hold)
         seen = places.observed(self.world, observation)
         return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
 
@@ -204,7 +205,7 @@ class SampledPolicies:
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode."""
-        z = np.array([numbered(skill, len(self.run.skills))], np.int32)
+        z = np.array([places.numbered("skill", skill, len(self.run.skills))], np.int32)
         played = self._play(z, start, None if seed is None else [seed])
         return places.labels(self.world, played[0])
 
@@ -294,11 +295,3 @@ def _state_like(world: JaxWorld, start: Any) -> Any:
         )
     except (TypeError, ValueError):
         raise UserError(f"{world.name}: start is no state as its reset gives it: {like}") from None
-
-
-def numbered(skill: Any, n_skills: int) -> int:
-    """``skill`` as the number of one of them; `UserError` otherwise."""
-    whole = isinstance(skill, int | np.integer) and not isinstance(skill, bool)
-    if not whole or not 0 <= skill < n_skills:
-        raise UserError(f"skill {skill!r}: there are skills 0 to {n_skills - 1}")
-    return int(skill)

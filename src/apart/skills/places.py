@@ -75,6 +75,14 @@ def observed(world: JaxWorld | HostWorld, observation: Any) -> Any:
     return seen.astype(world.obs.dtype)
 
 
+def numbered(what: str, value: Any, n: int) -> int:
+    """``value`` as the number of one of ``n``; `UserError` that says ``what`` it is otherwise."""
+    number = _plain(value)
+    if type(number) is not int or not 0 <= number < n:
+        raise UserError(f"{what} {value!r}: there are {what}s 0 to {n - 1}")
+    return number
+
+
 def _plain(place: Any) -> Any:
     """Whole numbers and tuples of them, whatever library they come from."""
     if isinstance(place, str | bool) or place is None:

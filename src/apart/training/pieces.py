@@ -25,6 +25,7 @@ from apart.objective.objectives import OBJECTIVES
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper
+from apart.worlds import guards
 
 
 class States(NamedTuple):
@@ -82,9 +83,7 @@ def pieces(
     of_q, of_logits = networks.parse(config.network)
     discriminator = DISCRIMINATORS[config.discriminator]
     shape = discriminator.shape(config.skills)
-    given = jax.eval_shape(REWARDS[config.reward].rewards, jnp.zeros(shape), jnp.float32(1.0))
-    if getattr(given, "shape", None) != (config.skills,):
-        raise UserError(f"--reward {config.reward} must give a reward for each of the K skills")
+    _check_reward(config, shape)
     return Pieces(
         config,
         n_actions,
@@ -100,6 +99,24 @@ def pieces(
         vectors=vectors,
         states=states,
     )
+
+
+def _check_reward(config: Config, shape: Shape) -> None:
+    """`UserError` where the reward, which may be somebody's own, is no function as it should be."""
+    name = f"--reward {config.reward}"
+    try:
+        given = jax.eval_shape(REWARDS[config.reward].rewards, jnp.zeros(shape), jnp.float32(1.0))
+    except Exception as error:
+        raise UserError(
+            f"{name}: its function of (numbers {list(shape)} of one state, sharpness), in "
+            f"jax.numpy, fails: {guards.in_a_line(error)}"
+        ) from None
+    if getattr(given, "shape", None) != (config.skills,):
+        found = getattr(given, "shape", None)
+        what = f"gives {type(given).__name__}" if found is None else f"gives shape {list(found)}"
+        raise UserError(
+            f"{name} {what}: it must give a reward for each of the K skills, [{config.skills}]"
+        )
 
 
 class Known(NamedTuple):

@@ -8,13 +8,15 @@ user says is a map unless it begins with the word of a loader and a colon (``tab
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, gymnax, hosts, mazes, tables, xminigrid
-from apart.worlds.world import Spec, World
+from apart.worlds import environments, grid, gymnax, hosts, mazes, registered, tables, xminigrid
+from apart.worlds.world import HostWorld, JaxWorld, Spec, TableWorld, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
 Loader = Callable[[str, float], World]  # (words after the colon, slip) -> world
@@ -43,6 +45,12 @@ def register(kind: str, build: Builder) -> None:
     ``build`` gets the spec that a run stored and the default length of an episode. In a plugin (an
     entry point of the group ``apart.plugins``) it is known in every process.
     """
+    if not isinstance(kind, str) or not kind:
+        raise UserError(f"kind of world {kind!r}: give its name, as in about.spec['kind']")
+    if not callable(build):
+        raise UserError(
+            f"kind of world {kind!r}: {build!r} is no function; give one of (spec, horizon)"
+        )
     _BUILDERS[kind] = build
     if loading():
         _PLUGGED.add(kind)
@@ -81,8 +89,18 @@ def from_spec(spec: Spec, horizon: int) -> World:
         raise UserError(f"the world of kind {kind!r} cannot be built: {error!r}") from None
 
 
-def load(world: str | World, slip: float = 0.0) -> World:
-    """The world of a name, a path, ``maze:NAME``, ``gym:ID``, ...; a world as it is."""
+def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:
+    """The world of a name, a path, ``maze:NAME``, ``gym:ID``, ...; a world as it is.
+
+    Raises:
+        UserError: it is none of these.
+    """
+    if isinstance(world, os.PathLike):
+        world = os.fspath(world)
+    if isinstance(slip, bool) or not isinstance(slip, int | float):
+        raise UserError(f"--slip: {slip!r} is not a number")
+    if not isinstance(world, str | TableWorld | JaxWorld | HostWorld):
+        raise UserError(f"{_shown(world)} is no world: give {_instead_of(world)}")
     if not isinstance(world, str):
         if slip:
             raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")
@@ -93,6 +111,22 @@ def load(world: str | World, slip: float = 0.0) -> World:
     if colon and nearest(word, _LOADERS) and not Path(world).exists():
         raise UserError(f"unknown kind of world {word!r}{nearest(word, _LOADERS)}")
     return grid.load(world, slip)
+
+
+def _shown(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) < 80 else f"{text[:76]} ..."
+
+
+def _instead_of(given: Any) -> str:
+    """What to give instead of something that is no world."""
+    if registered.is_environment(given):
+        id_ = getattr(getattr(given, "spec", None), "id", None) or "ID"
+        return (
+            f"its id as 'gym:{id_}' or apart.gym_world('{id_}'), or, where all its states can be "
+            "listed, apart.table_of(env)"
+        )
+    return "a name, the path of a map, or a world"
 
 
 WORLDS: Mapping[str, grid.Map]  # the maps that ship, read when they are first asked for

@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 from gymnasium.vector import SyncVectorEnv
 
+from apart.worlds import guards
 from apart.worlds.places import Locate
 from apart.worlds.spaces import Acts, Seen, actor, reader
 
@@ -31,7 +32,7 @@ class Adapted(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gymnasium.Env[Any, Any], parts: Parts) -> None:
         super().__init__(env)
-        seen, acts = parts.seen, parts.acts
+        self._name, seen, acts = parts.name, parts.seen, parts.acts
         bytes_ = seen.dtype == "uint8"
         low, high = (0, 255) if bytes_ else (-np.inf, np.inf)
         self.observation_space = Box(low, high, seen.shape, np.uint8 if bytes_ else np.float32)
@@ -44,14 +45,16 @@ class Adapted(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         """A start; always the same where the seed is said once and for all."""
-        obs, _ = self.env.reset(seed=seed if self._seed is None else self._seed, options=options)
+        seed = seed if self._seed is None else self._seed
+        obs = guards.of_reset(self._name, self.env.reset(seed=seed, options=options))
         return self._read(obs), {PLACE: self._locate(self._bare, obs)}
 
     def step(self, action: Any) -> Any:
         """One step."""
-        obs, _, terminated, truncated, _ = self.env.step(self._act(action))
+        stepped = self.env.step(self._act(action))
+        obs, terminated, truncated = guards.of_step(self._name, stepped)
         place = self._locate(self._bare, obs)
-        return self._read(obs), 0.0, bool(terminated), bool(truncated), {PLACE: place}
+        return self._read(obs), 0.0, terminated, truncated, {PLACE: place}
 
 
 def vector(make: Callable[[], Any], n: int) -> SyncVectorEnv:

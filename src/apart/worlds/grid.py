@@ -84,6 +84,8 @@ def parse(
     >>> parse("S.\\n..").n_states
     4
     """
+    if not isinstance(text, str):
+        raise UserError(f"{name}: {text!r} is no map; give its text, rows of '#', '.' and one 'S'")
     found = _read(text, name)
     rows = found.text.split("\n") if found.text else []
     _check(rows, name, found.above + 1)

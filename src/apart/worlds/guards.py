@@ -33,6 +33,38 @@ def saying(name: str, what: str) -> Iterator[None]:
         raise UserError(f"{name}: {what} fails: {in_a_line(error)}") from None
 
 
+def of_reset(name: str, given: Any) -> Any:
+    """The observation in what ``reset`` gave; `UserError` where that is not as it should be."""
+    if not isinstance(given, tuple) or len(given) != 2:
+        raise UserError(f"{name}: reset must return (observation, info), not {_kind(given)}")
+    return given[0]
+
+
+def of_step(name: str, given: Any) -> tuple[Any, bool, bool]:
+    """Observation, terminated and truncated of what ``step`` gave; `UserError` as in `of_reset`."""
+    if not isinstance(given, tuple) or len(given) != 5:
+        raise UserError(
+            f"{name}: step must return (observation, reward, terminated, truncated, info), not "
+            f"{_kind(given)}"
+        )
+    obs, _, terminated, truncated, _ = given
+    return obs, _flag(name, "terminated", terminated), _flag(name, "truncated", truncated)
+
+
+def _kind(given: Any) -> str:
+    kind = type(given).__name__
+    return f"{len(given)} values" if isinstance(given, tuple) else f"one value ({kind})"
+
+
+def _flag(name: str, what: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    number = np.asarray(value)
+    if number.size != 1 or number.dtype.kind not in "biuf":
+        raise UserError(f"{name}: step gives {what} = {value!r}, not True or False")
+    return bool(number.item())
+
+
 def in_a_line(error: BaseException) -> str:
     """Type and message of somebody else's error, and a word where it is about a screen."""
     said = " ".join(str(error).split())

@@ -63,10 +63,7 @@ def gym_world(
         UserError: no such environment, or one that cannot be a world.
     """
     if places is not None:
-        path = f"{getattr(places, '__module__', '')}:{getattr(places, '__qualname__', '')}"
-        if registered.imported(path, "places") is not places:
-            raise UserError(f"places: {path} is another function than the one that was given")
-        arguments["places"] = path
+        arguments["places"] = registered.path_of(places, "places")
     try:
         json.dumps(arguments)
     except TypeError as error:
@@ -122,19 +119,19 @@ def _found(
 
     def reset(nth: int) -> Any:
         with guards.saying(name, "reset"):
-            return env.reset(seed=nth if fixed is None else fixed)[0]
+            return guards.of_reset(name, env.reset(seed=nth if fixed is None else fixed))
 
     seen = spaces.seen_of(env.observation_space, name, options.get("see"))
     acts = spaces.acts_of(env.action_space, name, options.get("bins", _BINS))
-    reset(0)
+    first = reset(0)
     where: Any = options.get("places")
     if where is None:
         with guards.saying(name, "looking for places"):
             where = places.found(id_, env, reset)
     elif where == places.NOWHERE:
         where = None
-    else:
-        places.locator(where)
+    with guards.saying(name, "its place"):
+        places.locator(where)(env.unwrapped, first)
     sample = _played(env, name, seen, acts, reset, watch)
     offset, scale = spaces.standard(seen, sample)
     return {
@@ -167,7 +164,7 @@ def _played(
         action = act(rng.integers(acts.n_actions, size=shape))
         watch.on("step")
         with guards.saying(name, "step"):
-            obs, _, terminated, truncated, _ = env.step(action)
+            obs, terminated, truncated = guards.of_step(name, env.step(action))
         sample.append(read(obs))
         if terminated or truncated:
             watch.on("reset")

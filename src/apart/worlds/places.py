@@ -108,8 +108,19 @@ FEATURES: Final[Mapping[str, Feature]] = {
     "observed": lambda env, obs: (obs,),
     "lake": lambda env, obs: divmod(int(obs), env.ncol),
     "cliff": lambda env, obs: divmod(int(obs), env.shape[1]),
-    "cell": lambda env, obs: env.cell(),
+    "cell": lambda env, obs: cell_in(env.cell(), f"{type(env).__name__}.cell()"),
 }
+
+
+def cell_in(given: Any, what: str) -> tuple[int, int]:
+    """Row and column that an environment's author gives; `UserError` naming ``what`` gave them."""
+    try:
+        row, column = (int(part) if int(part) == part else None for part in given)
+    except (TypeError, ValueError, OverflowError):
+        row = column = None
+    if row is None or column is None:
+        raise UserError(f"{what} gives {given!r}, not (row, column), two whole numbers")
+    return row, column
 
 
 def found(id_: str, env: Any, reset: Callable[[int], Any]) -> dict[str, Any] | None:

@@ -122,6 +122,21 @@ def imported(path: str, what: str) -> Any:
     return found
 
 
+def path_of(function: Any, what: str) -> str:
+    """``module:name`` of a function; `UserError` where it cannot be imported by that."""
+    if not callable(function):
+        raise UserError(f"{what}={function!r} is no function")
+    module, name = (str(getattr(function, f"__{part}__", "")) for part in ("module", "qualname"))
+    if not name.isidentifier() or not module:
+        raise UserError(
+            f"{what}: {name or repr(function)} cannot be imported, as it must be whenever the run "
+            "is resumed; define it by a name of its own at the top of a module (def, no lambda)"
+        )
+    if imported(f"{module}:{name}", what) is not function:
+        raise UserError(f"{what}: {module}:{name} is another function than the one that was given")
+    return f"{module}:{name}"
+
+
 def _module(name: str, what: str) -> Any:
     here = os.getcwd()
     for last in (here in sys.path, True):
@@ -183,6 +198,21 @@ def _quiet(entry_point: str) -> None:
     physics = any(word in entry_point for word in ("mujoco", "gymnasium_robotics"))
     if physics and find_spec("mujoco") is not None:
         importlib.import_module("mujoco").set_mju_user_warning(lambda text: None)
+
+
+def is_environment(value: Any) -> bool:
+    """Whether ``value`` is one, as far as can be seen without Gymnasium."""
+    parts = ("action_space", "observation_space", "reset", "step", "unwrapped")
+    return not isinstance(value, type) and all(hasattr(value, part) for part in parts)
+
+
+def check_environment(value: Any) -> None:
+    """`UserError` where ``value`` is no Gymnasium environment."""
+    if not is_environment(value):
+        raise UserError(
+            f"env: {value!r} is no Gymnasium environment; give one, such as gymnasium.make(ID), or "
+            "apart.make_env(world) for a map"
+        )
 
 
 def only_here(env: Any) -> bool:

@@ -19,9 +19,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from apart._errors import UserError
-from apart.worlds import snapshots, tables
-from apart.worlds.guards import Line, saying, undisturbed
-from apart.worlds.registered import limit_of
+from apart.worlds import places, snapshots, tables
+from apart.worlds.guards import Line, of_reset, of_step, saying, undisturbed
+from apart.worlds.registered import check_environment, limit_of
 from apart.worlds.world import TableWorld
 
 MAX_STATES: Final = 20_000
@@ -85,6 +85,7 @@ def table_of(
         UserError: actions are not discrete, the world is stochastic or too large, cannot be copied,
             or raises.
     """
+    check_environment(env)
     id_ = getattr(getattr(env, "spec", None), "id", None)
     name = name or id_ or type(env.unwrapped).__name__
     horizon = horizon or limit_of(env)
@@ -93,7 +94,7 @@ def table_of(
         locate = _located(cell)
         limits = _Limits(name, max_states, time.monotonic() + max_seconds, max_seconds, line)
         with saying(name, "reset"):
-            seen, again = env.reset(seed=seed)[0], env.reset(seed=seed)[0]
+            seen, again = (of_reset(name, env.reset(seed=seed)) for _ in range(2))
             _ = env.unwrapped.np_random  # made at its first use, which must not be a step
         if snapshots.key_of(seen) != snapshots.key_of(again):
             raise UserError(f"{name}: reset(seed={seed}) does not give the same start twice")
@@ -289,8 +290,8 @@ class _Stepper:
     def _stepped(self, env: Any, action: int) -> tuple[_State, bool]:
         before = snapshots.drawn_from(self.generators)
         with saying(self.name, f"step({action})"):
-            _, _, terminated, _, _ = env.step(action)
-        return self.state(env, bool(terminated)), snapshots.drawn_from(self.generators) != before
+            _, terminated, _ = of_step(self.name, env.step(action))
+        return self.state(env, terminated), snapshots.drawn_from(self.generators) != before
 
     def _check_chance(self, state: _State, action: int, one: _State) -> None:
         """A step that draws random numbers must do the same whatever they are."""
@@ -332,8 +333,8 @@ def _compare(
     for step in range(1, steps + 1):
         chosen = int(rng.integers(len(actions)))
         with saying(name, f"step({actions[chosen]})"):
-            _, _, terminated, truncated, _ = env.step(actions[chosen])
-        number = found.number.get((key(env), bool(terminated)))
+            _, terminated, truncated = of_step(name, env.step(actions[chosen]))
+        number = found.number.get((key(env), terminated))
         if number not in found.successors[state][chosen]:
             raise _Differs(f"step {step} of an episode came elsewhere than in the search")
         state = number
@@ -356,7 +357,7 @@ def _clocks(
         for _ in range(_PROBED):
             action = actions[int(rng.integers(len(actions)))]
             with saying(name, f"step({action})"):
-                _, _, terminated, truncated, _ = env.step(action)
+                _, terminated, truncated = of_step(name, env.step(action))
             now = snapshots.numbers_in(env)
             moved = {path: now[path] - before[path] for path in now if path in before}
             if by is None:
@@ -407,6 +408,6 @@ def _located(cell: Locate | None) -> Locate:
     def locate(env: Any) -> Cell | None:
         known = cell or next((f for name, f in _CELLS.items() if hasattr(env, name)), None)
         at = None if known is None else known(env)
-        return None if at is None else (int(at[0]), int(at[1]))
+        return None if at is None else places.cell_in(at, f"cell() of {type(env).__name__}")
 
     return locate
