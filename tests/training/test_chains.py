@@ -303,7 +303,7 @@ def walked(**options):
     return objective, objective.init(jax.random.key(0), hyper), hyper
 
 
-@pytest.mark.parametrize(("hold", "length"), [(1, 3), (2, 2)])
+@pytest.mark.parametrize(("hold", "length"), [(1, 4), (2, 2)])
 def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold, length):
     objective, kept, hyper = walked(hold=hold, horizon=80 * hold)
     kept = kept._replace(
@@ -320,7 +320,7 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold
         episodes = Episodes(jnp.asarray(obs[None]), jnp.zeros((1, 80), int), jnp.array([z]))
         kept = meet(kept, Met(episodes, jnp.int32(1), None))
         if z:  # parts of eight decisions: the state where that of z ends, and its walk
-            wanted[z] += obs[([8, 9, 10] if z == 1 else [24, 25, 26])[:length]].tolist()
+            wanted[z] += obs[([8, 9, 10, 11] if z == 1 else [24, 25, 26, 27])[:length]].tolist()
     for z in range(5):
         last = wanted[z][-80:]
         n = int(kept.n_states[z])

@@ -48,9 +48,8 @@ def build(given: Given) -> Objective:
     p, c, seen = given.p, given.p.config, given.seen
     form = p.network((c.skills,))
     part = max(c.decisions // PARTS, 1)
-    # The paper's walk in mazes, 10 steps of uniform moves, comes as far as 5 of -1, 0 or 1 here,
-    # a quarter of a part of 20; decisions that are held lead `hold` times as far.
-    walk = max(part // (4 * c.hold), 1)
+    # 8 steps for parts of 20; decisions that are held lead `hold` times as far.
+    walk = max(2 * part // (5 * c.hold), 1)
     deepest = max((c.decisions - walk) // part, 1)
 
     def init(key: Key, hyper: Hyper) -> Walked:
