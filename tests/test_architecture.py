@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "skills": BASE | PARTS | {"training", "runs"},
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE
-    | {"methods", "objective", "report", "runs", "running", "checks", "skills", "worlds"},
+    | {"methods", "objective", "report", "runs", "running", "checks", "facts", "skills"}
+    | {"worlds"},
     "comparison": BASE
     | {"learner", "objective", "methods", "worlds", "settings", "runs", "running", "report"}
     | {"facts", "skills"},
