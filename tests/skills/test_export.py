@@ -209,6 +209,37 @@ def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
     assert "no skill comes to" in capsys.readouterr().out
 
 
+def test_a_goal_may_be_the_number_of_a_state(tmp_path, capsys):
+    run = apart.train(RING, out=tmp_path / "run", **SMALL)
+    goal = run.skills[3].last_state
+    assert main(["reach", str(run.path), "--goal", str(RING.state(goal))]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert f"comes to {goal[0]},{goal[1]} from 0,0 with probability 1" in first
+    assert second.endswith(f" {goal[0]},{goal[1]}")
+
+
+def test_a_goal_in_one_step_and_a_goal_by_sampled_episodes(tmp_path, capsys):
+    twins.register()
+    run = apart.train(twins.jax_grid(RING), out=tmp_path / "jax", **SMALL, network="linear")
+    at = next(s.trajectory[1] for s in run.skills if s.trajectory[1] != s.trajectory[0])
+    assert main(["reach", str(run.path), "--goal", ",".join(map(str, at))]) == 0
+    out = capsys.readouterr().out
+    assert " in 20 of 20 sampled episodes\n" in out
+    assert "reached after 1 step: " in out
+
+
+def test_a_goal_that_the_map_has_but_no_episode(tmp_path, capsys):
+    world = parse("S.#.\n..#.", "two")
+    run = apart.train(world, out=tmp_path / "run", **{**SMALL, "steps": 60})
+    for goal, why in (
+        ("1,3", "cell (1, 3) cannot be reached from the start"),
+        ("0,2", "cell (0, 2) is a wall"),
+        ("-1,0", "no cell (-1, 0); places are such as (0, 0)"),
+    ):
+        assert main(["reach", str(run.path), "--goal", goal]) == 2
+        assert why in capsys.readouterr().err
+
+
 def test_a_set_of_runs_is_not_exported(tmp_path, in_this_process):
     made = apart.train(RING, seeds=1, out=tmp_path / "set", **{**SMALL, "steps": 60})
     with pytest.raises(UserError, match=r"several runs; name one, such as .*seed-0"):

@@ -268,12 +268,16 @@ class HostWorld(_World):
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
 
 
+def without_places(world: World) -> str:
+    """What is said of a world that does not tell last states apart, and how to mend it."""
+    hint = " (places=module:function behind its id gives it some)" * ("id" in world.about.spec)
+    return f"the world has no places{hint}"
+
+
 def evidence(world: World) -> str:
     """What ``n_effective`` is there: how the last places of skills are known."""
     if not world.places.counted:
-        by_id = "id" in world.about.spec
-        hint = " (places=module:function behind its id gives it some)" * by_id
-        return f"not at all, as the world has no places{hint}"
+        return f"not at all, as {without_places(world)}"
     if not isinstance(world, TableWorld):
         return "sampled, one episode of each skill"
     return "exact" if world.deterministic else "exact expectation"
