@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
+from apart.cli import main
 from apart.report.figures import skills_picture, terminal_map
 from apart.runs import folder as run_folder
 
@@ -60,3 +61,12 @@ def test_any_number_of_skills_on_any_map_fits_the_page(run, n, shape):
     ink = (picture < 1.0).any(2)
     filled = ink[:, : wide // 2].any(1).mean(), ink.any(0).mean()
     assert min(filled) > (0.8 if n > 1 < height else 0.4), filled
+
+
+def test_a_damaged_run_says_so_before_anything_is_told(tmp_path, capsys):
+    shutil.copytree(FINISHED, tmp_path / "run")
+    (tmp_path / "run" / "skills.json").unlink()
+    assert main(["draw", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr()
+    assert "skills.json" in said.err
+    assert said.out == ""

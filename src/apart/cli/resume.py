@@ -52,5 +52,5 @@ def run(parsed: argparse.Namespace) -> int:
     finally:
         reporter.close()
     if parsed.progress != "json":
-        words.tell(trained, draw=parsed.draw)
+        words.tell(trained, words.pictures(trained) if parsed.draw else ())
     return 0

@@ -126,7 +126,7 @@ def run(parsed: argparse.Namespace) -> int:
     finally:
         reporter.close()
     if not quiet:
-        words.tell(trained, draw=parsed.draw)
+        words.tell(trained, words.pictures(trained) if parsed.draw else ())
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from apart._config import check_value, number
@@ -129,11 +130,33 @@ def _covering(run: Run) -> list[str]:
     ]
 
 
-def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
-    """What was found, as text and as a picture."""
-    from apart.report.figures import LEGEND, NoPicture, has_map, skills_picture, terminal_map
+def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
+    """Draw run after run; yields where each picture is, or why there is none.
 
-    runs = trained.runs if isinstance(trained, RunSet) else [trained]
+    Raises:
+        NoPicture: ``frames`` were asked for, and the world renders none.
+    """
+    from apart.report.figures import NoPicture, skills_picture
+
+    for run in runs_of(trained):
+        try:
+            yield f"every skill drawn: {skills_picture(run, frames)}"
+        except NoPicture as error:
+            if frames:
+                raise
+            yield f"no picture: {error}"
+
+
+def runs_of(trained: Run | RunSet) -> list[Run]:
+    """One run, or those of a set."""
+    return trained.runs if isinstance(trained, RunSet) else [trained]
+
+
+def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
+    """What was found, as text; ``drawn`` as `pictures` says it, made when its turn comes."""
+    from apart.report.figures import LEGEND, has_map, terminal_map
+
+    runs = runs_of(trained)
     for run in runs:
         s, k = run.summary, int(run.config["skills"])
         full = (
@@ -162,12 +185,6 @@ def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
         print(f"mean of {len(runs)} seeds: {mean:.2f}")
     elif has_map(trained):
         print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
-    if draw:
-        for run in runs:
-            try:
-                print(f"every skill drawn: {skills_picture(run, frames)}")
-            except NoPicture as error:
-                if frames:
-                    raise
-                print(f"no picture: {error}")
+    for line in drawn:
+        print(line)
     print(f"run folder: {trained.path}")

@@ -105,8 +105,8 @@ def _frames_picture(run: run_folder.Run) -> Path:
         shown = strips.filmed(run, [skill for skill, _ in order], times)
     except UserError as error:
         name, why = run.world.name, str(error)
-        lacks = "has no map to draw its skills on: " * (not has_map(run))
-        raise NoPicture(f"{run.path}: {name} {lacks}{why.removeprefix(f'{name}: ')}") from None
+        lacks = "" if has_map(run) or has_plane(run) else " has no map to draw its skills on"
+        raise NoPicture(f"{run.path}: {name}{lacks}: {why.removeprefix(f'{name}: ')}") from None
     noun = run.world.places.noun if run.world.places.counted else None
     tiles = [sheets.Tile("all start here", [shown.start])]
     for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):
