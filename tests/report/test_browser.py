@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import browser
+import hostile
 import numpy as np
 import pytest
 
@@ -479,6 +480,37 @@ def test_worlds_without_a_map_with_chance_and_without_history(tab, tmp_path):
     assert "no checkpoint" in text(tab, "#discriminator .side")
     press(tab, "play", (2, 2))
     assert "no checkpoint" in text(tab, "#play .walker .said")
+    assert tab.said == []
+
+
+def test_without_places_nothing_is_said_of_them(tab, runs, tmp_path):
+    hostile.healed(False)
+    options = {**SMALL, "steps": 200, "skills": 4, "network": "mlp:8", "batch": 16, "buffer": 600}
+    walk = apart.train("gym:hostile:Walk-v0", method="diayn", out=tmp_path / "walk", **options)
+    page.write([walk, runs[0]], tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    places = ("#skills", "#tiles", "#goal", "#training", "#play .panel", "#play .said")
+    links = ('nav a[href="#skills"]', 'nav a[href="#goal"]')
+
+    def hidden():
+        tall = "document.querySelector({}).offsetHeight"
+        return [tab.run(tall.format(json.dumps(name))) == 0 for name in (*places, *links)]
+
+    assert all(hidden())
+    said = text(tab, "main")
+    assert "ends in" not in said
+    assert "reached" not in said
+    assert f"apart draw --frames {walk.path}" in text(tab, "#play")
+    assert tab.run("document.querySelectorAll('#compare .tile').length") == 1
+    choose(tab, "header select", 1)
+    assert not any(hidden())
+    # With frames every skill has a tile, without words about its end.
+    shade, which = np.array([[10, 20, 30]]), np.zeros((4, 2), np.int32)
+    strips.keep(walk, strips.Strips([0, 1, 2, 3], [0, 8], shade, np.zeros((1, 2, 4), int), which))
+    page.write([walk], tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    assert texts(tab, "#tiles .tile") == ["0", "1", "2", "3"]
+    assert "Sorted by" not in text(tab, "#tiles")
     assert tab.said == []
 
 
