@@ -149,7 +149,9 @@ def test_the_folder_is_ready_for_a_model_hub(tmp_path, capsys):
     apart.train(RING, out=tmp_path / "run", **SMALL)
     out = tmp_path / "exported"
     assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 0
-    assert "5 skills" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("5 skills: ")
+    assert said.endswith("(README.md, config.json, model.safetensors, skills.png)\n")
     assert {p.name for p in out.iterdir()} == {
         "README.md",
         "config.json",
@@ -159,6 +161,10 @@ def test_the_folder_is_ready_for_a_model_hub(tmp_path, capsys):
     card, config = (out / "README.md").read_text(), json.loads((out / "config.json").read_text())
     assert card.startswith("---\nlibrary_name: apart\n")
     assert "| ring | `apart` | 0 | 600 |" in card
+    assert (
+        "Policies learnt by `apart`, a method of skill discovery, in episodes of 6 steps." in card
+    )
+    assert "of its own" not in card  # nor that each ends elsewhere: this table says how many do
     assert config["n_skills"] == len(config["skills"]) == 5
     assert config["n_available"] == 8
     assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 2  # not twice
@@ -181,7 +187,7 @@ def test_hostile_names_are_words_in_the_card(tmp_path):
         (["export", "{run}/nowhere", "--out", "x"], "no such run folder"),
         (["reach", "{run}"], "--goal: name a place"),
         (["reach", "{run}", "--goal", "x,1"], "'x,1' is no place"),
-        (["reach", "{run}", "--goal", "1,1"], "no cell (1, 1)"),
+        (["reach", "{run}", "--goal", "1,1"], "cell (1, 1) is a wall"),
         (["reach", "{run}", "--goal", "0,0", "--start", "9,9"], "no cell (9, 9)"),
     ],
 )

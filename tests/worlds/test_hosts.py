@@ -392,6 +392,7 @@ def test_seeds_side_by_side_find_the_module_beside_them(tmp_path, monkeypatch):
         ),
         (f"{WALK}:trouble=forgets", ["seeds +not respected"]),
         ("gym:FrozenLake-v1:is_slippery=false", ["as a table +yes, 16 states", "next, a table"]),
+        ("gym:CartPole-v1", ["as a table +no: .*; real numbers seldom repeat\n"]),
         ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; not seen: pair, words"]),
     ],
 )

@@ -193,6 +193,12 @@ class TableWorld(_World):
         """Whether the cell says which state it is."""
         return len(self.cells) > 0 and len(np.unique(self.cells, axis=0)) == self.n_states
 
+    @property
+    def walled_off(self) -> int:
+        """Free cells of the map that cannot be reached from a start."""
+        free = sum(char != "#" for row in self.places.backdrop for char in row)
+        return max(free - self.n_states, 0)
+
     def last_states(self, horizon: int) -> BoolArray:
         """[S] whether an episode of exactly ``horizon`` steps can end there, from some start."""
         likely, starts = self.probability > 0, list(self.starts or (self.start,))
