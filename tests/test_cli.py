@@ -284,6 +284,17 @@ def test_a_task_on_the_map_is_told(tmp_path, capsys):
     assert needs_task(method)
 
 
+def test_who_learns_nothing_is_told_so(corridor, tmp_path, capsys):
+    small = ["--skills", "3", "--horizon", "4", "--steps", "40", "--no-draw"]
+    for method, more, told in (
+        ("apart_plus", ["--updates-per-episode", "0"], True),
+        ("random_walk", [], False),
+    ):
+        words = ["train", str(corridor), "--method", method, *small, *more]
+        assert main([*words, "--out", str(tmp_path / method)]) == 0
+        assert ("nothing is learnt" in capsys.readouterr().err) == told
+
+
 def test_check_says_what_is_walled_off(tmp_path, capsys):
     map_file = tmp_path / "map.txt"
     map_file.write_text("S.#..\n")

@@ -13,6 +13,7 @@ from apart.running.engines import engine
 from apart.running.jobs import path
 from apart.running.queue import raise_failures
 from apart.running.study import Task
+from apart.runs import folder as run_folder
 
 HELP = "train a grid or a list of runs"
 
@@ -50,7 +51,7 @@ def run(parsed: argparse.Namespace) -> int:
         groups = {file.stem: {task.folder for task in tasks}}
         failures = study.train(todo, groups, chosen, lambda text: print(text, flush=True))
         raise_failures(failures, len(todo))
-    print(f"runs: {folder / study.RUNS}")
+    print(f"runs: {folder / run_folder.RUNS}")
     return 0
 
 

@@ -152,6 +152,8 @@ def _begins(job: jobs.Job) -> str:
             line += f"\nnote: the farthest {noun} is {far} away; --horizon auto reaches it"
         if config.skills < reached and config.updates_per_episode and not facts.solves_task(config):
             line += f"\nnote: {skills} for {reached} {noun}s: {_few(config, noun)}"
+    if not config.updates_per_episode and METHODS[config.method].learns:
+        line += "\nnote: --updates-per-episode 0: nothing is learnt"
     return line
 
 
