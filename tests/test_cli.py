@@ -81,6 +81,13 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "extra"], "unexpected argument 'extra'"),
         (["train", "empty", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "empty", "--device", "tpu"], "--device tpu: JAX sees no such device here"),
+        (["train", "empty", "--slip", "x"], "--slip: 'x' is not a number (such as 0.5 or 2e-3)"),
+        (["train", "empty", "--threads", "x"], "--threads: 'x' is not a whole number (such as 4)"),
+        (["train", "empty", "--skills", "ten"], "not a whole number (such as 200 or auto)"),
+        (["train", "empty", "--seed", "9" * 20], f"{'9' * 20} is outside 0 to 2,147,483,647"),
+        (["train", "empty", "--steps", "0"], "0 is outside 1 to 10,000,000,000,000"),
+        (["sweep", "."], ".: a folder; name the file of a sweep"),
+        (["compare", "empty", "--methods", "smerl"], "--method smerl solves a task, and empty has"),
         (["resume"], "DIR"),
         (["resume", "nowhere"], "nowhere: no such run folder"),
         (["resume", "."], "no run and no set of runs here"),
@@ -93,7 +100,9 @@ def test_errors_are_one_line_with_exit_code_2_and_nothing_written(
 ):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
-    lines = capsys.readouterr().err.strip().split("\n")
+    said = capsys.readouterr()
+    lines = said.err.strip().split("\n")
+    assert said.out == ""
     assert message in lines[-1]
     assert lines[-1].startswith("apart: ")
     assert list(tmp_path.iterdir()) == []

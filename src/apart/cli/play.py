@@ -36,7 +36,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Walk, or write the animation."""
     found = run_folder.load(path("DIR", parsed.folder))
-    n = number("--skill", parsed.skill, whole=True)
+    n = number("--skill", parsed.skill, whole=True, like="0")
     if not 0 <= n < len(found.skills) or n != int(n):
         raise UserError(f"--skill: {parsed.skill} is outside 0 to {len(found.skills) - 1}")
     file = None if parsed.gif is None else _gif(path("--gif", parsed.gif))

@@ -33,6 +33,8 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing."""
     file = path("FILE", parsed.file)
+    if file.is_dir():
+        raise UserError(f"{file}: a folder; name the file of a sweep (TOML)")
     if not file.is_file():
         raise UserError(f"{file}: no such file")
     chosen = engine(parsed.engine)
@@ -56,7 +58,7 @@ def run(parsed: argparse.Namespace) -> int:
 
 
 def _index(text: str, n: int) -> int:
-    value = number("--index", text, whole=True)
+    value = number("--index", text, whole=True, like="0")
     if not isinstance(value, int) or not 0 <= value < n:
         raise UserError(f"--index: {text} is outside 0 to {n - 1}, the runs of the file")
     return value

@@ -23,7 +23,7 @@ _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
 def count(name: str, text: str, most: int) -> int:
     """The whole number in ``text``, 1 to ``most``."""
-    value = number(name, text, whole=True)
+    value = number(name, text, whole=True, like="4")
     if not isinstance(value, int):
         raise UserError(f"{name}: '{text}' is not a whole number")
     if not 1 <= value <= most:
@@ -47,7 +47,7 @@ def seconds(name: str, text: str) -> float:
     plain, unit = text.strip()[:-1], text.strip()[-1:]
     if unit not in _UNITS:
         raise UserError(f"{name}: '{text}' has no unit (such as 90s, 30m or 8h)")
-    value = number(name, plain, whole=False) * _UNITS[unit]
+    value = number(name, plain, whole=False, like="90s, 30m or 8h") * _UNITS[unit]
     if not 1 <= value <= 3.2e7:
         raise UserError(f"{name}: '{text}' is outside 1s to 370d")
     return value

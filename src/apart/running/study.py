@@ -14,7 +14,7 @@ from apart.checks import memory_bytes
 from apart.running import machine
 from apart.running.board import Board, Say
 from apart.running.engines import Engine
-from apart.running.progress import duration
+from apart.running.progress import duration, several
 from apart.running.queue import Failure
 from apart.runs import files, plan
 from apart.runs import folder as run_folder
@@ -73,10 +73,10 @@ def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None
 def words(title: str, tasks: Collection[Task]) -> str:
     """``four experiments: 8 runs, 2 done, 6 to do, about 3:10 on 2 cores``."""
     todo = [one for one in tasks if not one.done]
-    cores = machine.cores()
+    runs, cores = several(len(tasks), "run"), machine.cores()
     return (
-        f"{title}: {len(tasks)} runs, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(sum(one.seconds for one in todo) / cores)} on {cores} core{'s'[: cores > 1]}"
+        f"{title}: {runs}, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
+        f"{duration(sum(one.seconds for one in todo) / cores)} on {several(cores, 'core')}"
     )
 
 
