@@ -14,6 +14,7 @@ import pytest
 
 import apart
 from apart.report import page, statistics, strips
+from apart.running.progress import several
 from apart.skills.policies import policies_of
 from apart.worlds import tables
 
@@ -549,7 +550,7 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert "✓ reached" in text(tab, "#goal .verdict")
     chosen = maze.skills[int(fact(tab, "goal", "skill"))]
     steps = chosen.trajectory.index(goal)
-    assert fact(tab, "goal", "is there after") == f"{steps} steps"
+    assert fact(tab, "goal", "is there after") == several(steps, "step")
     assert tab.run("document.querySelector('#goal .bar').offsetHeight") == 0
     # What needs a table of states is not shown, and the page says why.
     assert tab.run("document.querySelector('#discriminator .panel').offsetHeight") == 0

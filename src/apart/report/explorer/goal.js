@@ -53,7 +53,7 @@ function goalPart() {
       ["goal", nameOf(world, goal)],
       ["from", nameOf(world, start)],
       ["skill", skill],
-      first >= 0 && ["is there after", `${first} steps`],
+      first >= 0 && ["is there after", `${first} step${first === 1 ? "" : "s"}`],
       ["ends in", nameOf(world, end)],
       world.chance && canWalk(run) && ["comes there", `with probability ${percent(found.comes)}`],
       world.chance && canWalk(run) && ["ends there", `with probability ${percent(found.ends)}`],
