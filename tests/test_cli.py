@@ -19,6 +19,8 @@ import apart
 from apart._config import number
 from apart._errors import UserError
 from apart.cli import main
+from apart.facts import needs_task
+from apart.running.progress import several
 
 TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
 
@@ -79,6 +81,13 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "extra"], "unexpected argument 'extra'"),
         (["train", "empty", "--device", "abacus"], "unknown device 'abacus'"),
         (["train", "empty", "--device", "tpu"], "--device tpu: JAX sees no such device here"),
+        (["train", "empty", "--slip", "x"], "--slip: 'x' is not a number (such as 0.5 or 2e-3)"),
+        (["train", "empty", "--threads", "x"], "--threads: 'x' is not a whole number (such as 4)"),
+        (["train", "empty", "--skills", "ten"], "not a whole number (such as 200 or auto)"),
+        (["train", "empty", "--seed", "9" * 20], f"{'9' * 20} is outside 0 to 2,147,483,647"),
+        (["train", "empty", "--steps", "0"], "0 is outside 1 to 10,000,000,000,000"),
+        (["sweep", "."], ".: a folder; name the file of a sweep"),
+        (["compare", "empty", "--methods", "smerl"], "--method smerl solves a task, and empty has"),
         (["resume"], "DIR"),
         (["resume", "nowhere"], "nowhere: no such run folder"),
         (["resume", "."], "no run and no set of runs here"),
@@ -91,7 +100,9 @@ def test_errors_are_one_line_with_exit_code_2_and_nothing_written(
 ):
     monkeypatch.chdir(tmp_path)
     assert main(words) == 2
-    lines = capsys.readouterr().err.strip().split("\n")
+    said = capsys.readouterr()
+    lines = said.err.strip().split("\n")
+    assert said.out == ""
     assert message in lines[-1]
     assert lines[-1].startswith("apart: ")
     assert list(tmp_path.iterdir()) == []
@@ -246,18 +257,63 @@ def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     words = ["train", str(map_file), *TINY, "--out", str(tmp_path / "run"), "--no-draw"]
     assert main(words) == 0
     printed = capsys.readouterr()
-    assert "5 of 6 cells can be reached in 4 steps (1 more are walled off)" in printed.err
+    assert "5 of 6 cells can be reached in 4 steps (1 more is walled off)" in printed.err
     assert "the farthest cell is 5 steps away; --horizon auto reaches it" in printed.err
     assert "3 skills for 5 cells: they will stay near the start; --method apart_sp" in printed.err
     assert "of 3 possible skills after 200 steps" in printed.out
     assert "3 at most (5 cells)" in printed.out
     measured = apart.load(tmp_path / "run").spread
     assert measured["ideal_radius"] == 1
-    assert f"seed 0: every cell is within {measured['radius']} steps of an end" in printed.out
+    assert (
+        f"seed 0: every cell is within {several(measured['radius'], 'step')} of an end"
+        in printed.out
+    )
+    assert "(ends by greedy k-center: within 1)" in printed.out
     assert printed.out.count("x") >= 2  # out of reach: too far, and walled off
     last = [line for line in printed.err.split("\n") if line.startswith("200 / 200")]
     found = json.loads((tmp_path / "run" / "summary.json").read_text())["n_effective"]
     assert f"{found} of 3 possible" in last[-1]  # what is shown at the end is what was found
+
+
+def test_a_task_on_the_map_is_told(tmp_path, capsys):
+    map_file = tmp_path / "task.txt"
+    map_file.write_text("; horizon 6\n..9\nS#9\n..9\n##.\n")
+    words = ["train", str(map_file), "--method", "smerl", "--skills", "2", "--steps", "200"]
+    assert main([*words, "--out", str(tmp_path / "run"), "--no-draw"]) == 0
+    printed = capsys.readouterr()
+    assert "note:" not in printed.err  # they are to solve the task, not to spread
+    task = json.loads((tmp_path / "run" / "summary.json").read_text())["task"]
+    best = max(task["returns"])
+    said = f"seed 0: the task: {task['mean']:g} points on average, the best skill {best:g}; 36 are"
+    assert said in printed.out
+    assert ", * worth points):" in printed.out
+    assert [line[5:6] for line in printed.out.split("\n\n")[1].splitlines()[-4:]] == [*"***", ""]
+    assert main(["check", str(map_file)]) == 0
+    said = capsys.readouterr().out
+    assert "task          3 cells worth points; T steps earn 36 at most" in said
+    line = next(line for line in said.splitlines() if line.startswith("for the task"))
+    method = line.split("--method ")[1].split()[0]
+    assert needs_task(method)
+
+
+def test_who_learns_nothing_is_told_so(corridor, tmp_path, capsys):
+    small = ["--skills", "3", "--horizon", "4", "--steps", "40", "--no-draw"]
+    for method, more, told in (
+        ("apart_plus", ["--updates-per-episode", "0"], True),
+        ("random_walk", [], False),
+    ):
+        words = ["train", str(corridor), "--method", method, *small, *more]
+        assert main([*words, "--out", str(tmp_path / method)]) == 0
+        assert ("nothing is learnt" in capsys.readouterr().err) == told
+
+
+def test_check_says_what_is_walled_off(tmp_path, capsys):
+    map_file = tmp_path / "map.txt"
+    map_file.write_text("S.#..\n")
+    assert main(["check", str(map_file)]) == 0
+    said = capsys.readouterr().out
+    assert "places        2 cells (2 more are walled off); skills are counted: exact" in said
+    assert "the farthest cell is 1 step away" in said
 
 
 def test_help_shows_the_defaults_of_the_method_that_is_named(capsys):

@@ -22,7 +22,7 @@ from apart._errors import UserError, unknown
 
 @dataclass(frozen=True)
 class OptionSpec:
-    """What an option takes: its help, its group there, its range, the kind of name it is."""
+    """What an option takes: help, its group there, range, the kind of name, whether ``auto``."""
 
     help: str
     group: str = ""
@@ -30,6 +30,7 @@ class OptionSpec:
     high: float = math.inf
     kind: str = ""
     traced: bool = False
+    auto: bool = False
 
 
 EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "everyday", "objective", "learning", "networks"
@@ -52,7 +53,12 @@ class Config:
     )
     seed: int = _option(0, "random seed", EVERYDAY, low=0, high=2**31 - 1)
     skills: int = _option(
-        100, "number of skills K; auto: one for each cell in reach", EVERYDAY, low=2, high=100_000
+        100,
+        "number of skills K; auto: one for each cell in reach",
+        EVERYDAY,
+        low=2,
+        high=100_000,
+        auto=True,
     )
     horizon: int = _option(
         0,
@@ -60,6 +66,7 @@ class Config:
         EVERYDAY,
         low=0,
         high=100_000,
+        auto=True,
     )
     hold: int = _option(
         1,
@@ -298,18 +305,22 @@ def unknown_option(name: str, written: str) -> UserError:
 _SUFFIXES: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}
 
 
-def number(name: str, text: str, whole: bool) -> int | float:
-    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise."""
+def number(name: str, text: str, whole: bool, like: str = "") -> int | float:
+    """The number in ``text``: 5000000, 5M, 200k, 2e-3; `UserError` naming the flag otherwise.
+
+    ``like`` is what the error gives as an example.
+    """
     plain, factor = text.strip(), 1
     if plain and plain[-1] in _SUFFIXES:
         plain, factor = plain[:-1], _SUFFIXES[plain[-1]]
     kind = "a whole number" if whole else "a number"
+    like = like or ("200, 5k or 1M" if whole else "0.5 or 2e-3")
     try:
-        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 20:
+        if whole and plain.lstrip("+-").isdecimal() and len(plain) < 40:
             return int(plain) * factor
         value = float(plain) * factor
     except ValueError:
-        raise UserError(f"{name}: {_shown(text)} is not {kind} (such as 200, 5k or 1M)") from None
+        raise UserError(f"{name}: {_shown(text)} is not {kind} (such as {like})") from None
     return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
 
 
@@ -318,11 +329,16 @@ def _shown(value: Any) -> str:
     return text if len(text) < 40 else text[:36] + "..."
 
 
+def _bound(value: float) -> str:
+    """An end of a range, in full where it is whole."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:g}"
+
+
 def check_value(name: str, value: Any) -> Any:
     """``value`` in the field's type and range, or `UserError` naming the flag; ``"5M"`` is one."""
     spec, expected = SPECS[name], TYPES[name]
     if expected in (int, float) and isinstance(value, str):
-        value = number(flag(name), value, expected is int)
+        value = number(flag(name), value, expected is int, "200 or auto" if spec.auto else "")
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         value = int(value)  # NumPy's too
     elif isinstance(value, numbers.Real) and not isinstance(value, bool):
@@ -338,5 +354,7 @@ def check_value(name: str, value: Any) -> Any:
         if isinstance(value, float) and not math.isfinite(value):
             raise UserError(f"{flag(name)}: {shown} is not a finite number")
         if not spec.low <= value <= spec.high:
-            raise UserError(f"{flag(name)}: {shown} is outside {spec.low:g} to {spec.high:g}")
+            raise UserError(
+                f"{flag(name)}: {shown} is outside {_bound(spec.low)} to {_bound(spec.high)}"
+            )
     return float(value) if expected is float else value

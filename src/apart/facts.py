@@ -152,6 +152,11 @@ def needs_task(method: str) -> bool:
     return OBJECTIVES[str(METHODS[method].options.get("objective", Config.objective))].task
 
 
+def solves_task(config: Config) -> bool:
+    """Whether the points of a map's task are among the rewards."""
+    return OBJECTIVES[config.objective].task
+
+
 def over_known(config: Config) -> bool:
     """Whether what gives the rewards looks at all known transitions, which a sweep keeps."""
     return Facts.of(config).over_known

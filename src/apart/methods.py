@@ -38,6 +38,11 @@ class Method:
     sees: tuple[str, ...] = ()
     beyond: Method | None = None
 
+    @property
+    def learns(self) -> bool:
+        """Whether it makes updates, unless the user says otherwise."""
+        return self.options.get("updates_per_episode") != 0
+
 
 @dataclass(frozen=True)
 class Reading:

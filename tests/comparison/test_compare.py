@@ -252,7 +252,7 @@ def test_all_may_be_known_and_the_same_command_goes_on(made, tmp_path):
 )
 def test_a_file_that_is_no_comparison_gets_one_line(rows, tmp_path):
     (tmp_path / "odd.json").write_text('{"rows": ' + rows + "}")
-    with pytest.raises(UserError, match=r"odd.json: no comparison") as error:
+    with pytest.raises(UserError, match=r"odd.json: no comparison: it.* row") as error:
         results.read(tmp_path / "odd.json")
     assert "\n" not in str(error.value)
 

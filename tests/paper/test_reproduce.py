@@ -184,7 +184,7 @@ def test_the_board_counts_shared_and_earlier_runs():
     }
     assert rows == {("one", "2", "1", "0", "3"), ("two", "0", "1", "1", "2")}
     assert len(said) == 1
-    assert said[0].startswith("[1 of 3 done, 0 under way")
+    assert said[0].startswith("[1 of 3 done, ")
     assert said[0].endswith("left] a: 3 of 5")
     assert "last: a: 3 of 5" in board.table().caption
 

@@ -8,11 +8,13 @@ import shutil
 from pathlib import Path
 
 import browser
+import hostile
 import numpy as np
 import pytest
 
 import apart
 from apart.report import page, statistics, strips
+from apart.running.progress import several
 from apart.skills.policies import policies_of
 from apart.worlds import tables
 
@@ -482,6 +484,37 @@ def test_worlds_without_a_map_with_chance_and_without_history(tab, tmp_path):
     assert tab.said == []
 
 
+def test_without_places_nothing_is_said_of_them(tab, runs, tmp_path):
+    hostile.healed(False)
+    options = {**SMALL, "steps": 200, "skills": 4, "network": "mlp:8", "batch": 16, "buffer": 600}
+    walk = apart.train("gym:hostile:Walk-v0", method="diayn", out=tmp_path / "walk", **options)
+    page.write([walk, runs[0]], tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    places = ("#skills", "#tiles", "#goal", "#training", "#play .panel", "#play .said")
+    links = ('nav a[href="#skills"]', 'nav a[href="#goal"]')
+
+    def hidden():
+        tall = "document.querySelector({}).offsetHeight"
+        return [tab.run(tall.format(json.dumps(name))) == 0 for name in (*places, *links)]
+
+    assert all(hidden())
+    said = text(tab, "main")
+    assert "ends in" not in said
+    assert "reached" not in said
+    assert f"apart draw --frames {walk.path}" in text(tab, "#play")
+    assert tab.run("document.querySelectorAll('#compare .tile').length") == 1
+    choose(tab, "header select", 1)
+    assert not any(hidden())
+    # With frames every skill has a tile, without words about its end.
+    shade, which = np.array([[10, 20, 30]]), np.zeros((4, 2), np.int32)
+    strips.keep(walk, strips.Strips([0, 1, 2, 3], [0, 8], shade, np.zeros((1, 2, 4), int), which))
+    page.write([walk], tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    assert texts(tab, "#tiles .tile") == ["0", "1", "2", "3"]
+    assert "Sorted by" not in text(tab, "#tiles")
+    assert tab.said == []
+
+
 @pytest.fixture(scope="module")
 def maze(tmp_path_factory):
     folder = tmp_path_factory.mktemp("maze") / "run"
@@ -517,7 +550,7 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert "✓ reached" in text(tab, "#goal .verdict")
     chosen = maze.skills[int(fact(tab, "goal", "skill"))]
     steps = chosen.trajectory.index(goal)
-    assert fact(tab, "goal", "is there after") == f"{steps} steps"
+    assert fact(tab, "goal", "is there after") == several(steps, "step")
     assert tab.run("document.querySelector('#goal .bar').offsetHeight") == 0
     # What needs a table of states is not shown, and the page says why.
     assert tab.run("document.querySelector('#discriminator .panel').offsetHeight") == 0

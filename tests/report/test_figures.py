@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
+from apart.cli import main
 from apart.report.figures import skills_picture, terminal_map
 from apart.runs import folder as run_folder
 
@@ -60,3 +61,29 @@ def test_any_number_of_skills_on_any_map_fits_the_page(run, n, shape):
     ink = (picture < 1.0).any(2)
     filled = ink[:, : wide // 2].any(1).mean(), ink.any(0).mean()
     assert min(filled) > (0.8 if n > 1 < height else 0.4), filled
+
+
+def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
+    run = tmp_path / "study" / "runs" / "one" / "seed-0"
+    shutil.copytree(FINISHED, run)
+    for command, folder, why in (
+        ("draw", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
+        ("resume", tmp_path / "study", "goes on with the command that began it"),
+        ("report", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
+        ("play", run.parent, f"a set of runs; name one of them, such as {run}"),
+    ):
+        words = ["--skill", "0"] if command == "play" else []
+        assert main([command, str(folder), *words]) == 2
+        assert why in capsys.readouterr().err
+    (run / "config.json").unlink()
+    assert main(["draw", str(run)]) == 2
+    assert f"{run}: no finished run here (config.json is missing)" in capsys.readouterr().err
+
+
+def test_a_damaged_run_says_so_before_anything_is_told(tmp_path, capsys):
+    shutil.copytree(FINISHED, tmp_path / "run")
+    (tmp_path / "run" / "skills.json").unlink()
+    assert main(["draw", str(tmp_path / "run")]) == 2
+    said = capsys.readouterr()
+    assert "skills.json" in said.err
+    assert said.out == ""

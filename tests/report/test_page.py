@@ -183,6 +183,25 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
     assert (tmp_path / "page.html").stat().st_size < size - 5 * one
 
 
+def test_runs_that_differ_in_an_option_are_told_apart_by_it(tmp_path):
+    for rate in (0.1, 0.2):
+        options = {**SMALL, "learning_rate": rate, "buffer": 200}
+        apart.train(RING, method="diayn", out=tmp_path / f"of-{rate}" / "seed-0", **options)
+    folders = [tmp_path / f"of-{rate}" / "seed-0" for rate in (0.1, 0.2)]
+    data = report(*folders, out=tmp_path / "page.html")
+    labels = [group["label"] for group in data["groups"]]
+    assert labels == ["diayn (learning_rate 0.1)", "diayn (learning_rate 0.2)"]
+
+
+def test_else_their_folders_tell_them_apart():
+    many = [{"a": i, "b": i, "c": i, "seed": 0} for i in range(2)]
+    assert page_groups._by_options(many) is None
+    assert page_groups._by_options([{"a": 1}, {"a": 1}]) is None
+    folders = [Path("runs/x/one/seed-0"), Path("runs/x/two/seed-0"), Path("runs/x/two/more/seed-0")]
+    assert page_groups._by_folder(folders) == ["one", "two", "two/more"]
+    assert page_groups._by_folder([Path("one"), Path("two")]) == ["one", "two"]
+
+
 def test_policies_of_first_seeds_come_first():
     assert list(page_groups.first_seeds_first([[0, 1, 2], [3], [4, 5]])) == [0, 3, 4, 1, 5, 2]
 

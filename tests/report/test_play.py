@@ -123,7 +123,8 @@ def test_a_world_that_renders_is_filmed(tmp_path, monkeypatch):
 def test_a_world_that_cannot_be_seen_says_so(tmp_path, capsys):
     file = tmp_path / "walk.gif"
     assert main(["play", str(RUN), "--skill", "1", "--frames", "--gif", str(file)]) == 2
-    assert "it renders nothing" in capsys.readouterr().err
+    name = run_folder.load(RUN).world.name
+    assert f"--gif: {name}: it renders nothing" in capsys.readouterr().err
     assert not file.exists()
 
 
@@ -134,6 +135,7 @@ def test_a_world_that_cannot_be_seen_says_so(tmp_path, capsys):
         (["--skill", "-1"], "--skill: -1 is outside 0 to 3"),
         (["--skill", "x"], "--skill: 'x' is not a whole number"),
         ([], "the following arguments are required: --skill"),
+        (["--skill", "1", "--frames"], "--frames is for an animation; name its file with --gif"),
         (["--skill", "1", "--gif", "walk.png"], "--gif: walk.png does not end in .gif"),
         (["--skill", "1", "--gif", "no/walk.gif"], "is no file in a folder that exists"),
     ],

@@ -95,6 +95,8 @@ def test_what_differs_has_folders_of_its_own(file):
             r"\[options\]: unknown key 'skils'; did you mean",
         ),
         ("[options]\nhidden = 3", r"\[options\]: option 'hidden' is gone; now: --network mlp"),
+        ('[options]\nout = "x"', r"'out' is no part of the file; say it to the command, --out"),
+        ('out = "x"', r"'out' is no part of the file; say it to the command, --out"),
         ("[grid]\nskills = 3", r"\[grid\]: skills = 3: give a list"),
         ("[[run]]\nseeds = 3", r"\[\[run\]\] 1: seeds is for all runs"),
         ("[[run]]\nskills = 3", r"\[\[run\]\] 1: no world"),
@@ -136,6 +138,7 @@ def test_one_of_the_list_and_then_the_rest(file, capsys, monkeypatch):
     assert main(["sweep", "trial.toml", "--index", "2"]) == 2
     assert "--index: 2 is outside 0 to 1" in capsys.readouterr().err
     assert main(["sweep", "trial.toml", "--index", "1"]) == 0  # done: nothing to train
+    assert "trial.toml: 1 run, 1 done, 0 to do" in capsys.readouterr().out
     assert len(trained) == 1
 
 

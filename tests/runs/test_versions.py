@@ -141,3 +141,12 @@ def test_a_run_says_its_format(tmp_path):
     stored = json.loads((run.path / run_folder.CONFIG).read_text())
     assert stored["format"] == 3
     assert stored["world"] == {"kind": "grid", "name": "ring", "map": ["S..", ".#.", "..."]}
+
+
+def test_a_method_of_ones_own_has_to_be_registered_before(tmp_path, capsys):
+    world = apart.parse_map("S..", "corridor")
+    plan.write(tmp_path, Config(method="mine_alone", horizon=4), world)
+    assert main(["resume", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "method 'mine_alone' is not registered in this process; do that first" in said
+    assert "docs/guide/methods.md" in said

@@ -117,7 +117,7 @@ def test_an_environment_of_others_is_seen_through_a_function(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: apart.make_env("four_rooms", goal=(5, 5)), r"no cell \(5, 5\)"),
+        (lambda: apart.make_env("four_rooms", goal=(5, 5)), r"cell \(5, 5\) is a wall"),
         (lambda: apart.make_env("four_rooms", steps=0), "steps=0: give a number from 1 on"),
         (lambda: apart.make_env("for_rooms"), "did you mean 'four_rooms'"),
         (

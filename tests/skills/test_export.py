@@ -167,7 +167,9 @@ def test_the_folder_is_ready_for_a_model_hub(tmp_path, capsys):
     apart.train(RING, out=tmp_path / "run", **SMALL)
     out = tmp_path / "exported"
     assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 0
-    assert "5 skills" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert said.startswith("5 skills: ")
+    assert said.endswith("(README.md, config.json, model.safetensors, skills.png)\n")
     assert {p.name for p in out.iterdir()} == {
         "README.md",
         "config.json",
@@ -177,6 +179,10 @@ def test_the_folder_is_ready_for_a_model_hub(tmp_path, capsys):
     card, config = (out / "README.md").read_text(), json.loads((out / "config.json").read_text())
     assert card.startswith("---\nlibrary_name: apart\n")
     assert "| ring | `apart` | 0 | 600 |" in card
+    assert (
+        "Policies learnt by `apart`, a method of skill discovery, in episodes of 6 steps." in card
+    )
+    assert "of its own" not in card  # nor that each ends elsewhere: this table says how many do
     assert config["n_skills"] == len(config["skills"]) == 5
     assert config["n_available"] == 8
     assert main(["export", str(tmp_path / "run"), "--out", str(out)]) == 2  # not twice
@@ -199,7 +205,7 @@ def test_hostile_names_are_words_in_the_card(tmp_path):
         (["export", "{run}/nowhere", "--out", "x"], "no such run folder"),
         (["reach", "{run}"], "--goal: name a place"),
         (["reach", "{run}", "--goal", "x,1"], "'x,1' is no place"),
-        (["reach", "{run}", "--goal", "1,1"], "no cell (1, 1)"),
+        (["reach", "{run}", "--goal", "1,1"], "cell (1, 1) is a wall"),
         (["reach", "{run}", "--goal", "0,0", "--start", "9,9"], "no cell (9, 9)"),
     ],
 )
@@ -225,6 +231,37 @@ def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
     words = ["--start", f"{start[0]},{start[1]}", "--goal", f"{goal[0]},{goal[1]}"]
     assert main(["reach", str(run.path), *words]) == 1
     assert "no skill comes to" in capsys.readouterr().out
+
+
+def test_a_goal_may_be_the_number_of_a_state(tmp_path, capsys):
+    run = apart.train(RING, out=tmp_path / "run", **SMALL)
+    goal = run.skills[3].last_state
+    assert main(["reach", str(run.path), "--goal", str(RING.state(goal))]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert f"comes to {goal[0]},{goal[1]} from 0,0 with probability 1" in first
+    assert second.endswith(f" {goal[0]},{goal[1]}")
+
+
+def test_a_goal_in_one_step_and_a_goal_by_sampled_episodes(tmp_path, capsys):
+    twins.register()
+    run = apart.train(twins.jax_grid(RING), out=tmp_path / "jax", **SMALL, network="linear")
+    at = next(s.trajectory[1] for s in run.skills if s.trajectory[1] != s.trajectory[0])
+    assert main(["reach", str(run.path), "--goal", ",".join(map(str, at))]) == 0
+    out = capsys.readouterr().out
+    assert " in 20 of 20 sampled episodes\n" in out
+    assert "reached after 1 step: " in out
+
+
+def test_a_goal_that_the_map_has_but_no_episode(tmp_path, capsys):
+    world = parse("S.#.\n..#.", "two")
+    run = apart.train(world, out=tmp_path / "run", **{**SMALL, "steps": 60})
+    for goal, why in (
+        ("1,3", "cell (1, 3) cannot be reached from the start"),
+        ("0,2", "cell (0, 2) is a wall"),
+        ("-1,0", "no cell (-1, 0); places are such as (0, 0)"),
+    ):
+        assert main(["reach", str(run.path), "--goal", goal]) == 2
+        assert why in capsys.readouterr().err
 
 
 def test_a_set_of_runs_is_not_exported(tmp_path, in_this_process):

@@ -52,7 +52,7 @@ def test_in_every_world_a_rollout_is_the_evaluated_trajectory(kind, tmp_path):
     skill, probability = run.skills.reach(end)
     assert run.skills[skill].last_state == end
     assert probability == 1.0
-    with pytest.raises(UserError, match=r"no cell \(1, 1\)"):
+    with pytest.raises(UserError, match=r"cell \(1, 1\)"):
         run.skills.reach((1, 1))
     with pytest.raises(UserError, match="an array of shape"):
         run.skills.act(0, 3)
@@ -154,7 +154,7 @@ def test_a_cell_with_several_states_is_any_of_them():
         (lambda s: s.act(5, 0), "skill 5: there are skills 0 to 4"),
         (lambda s: s.act(True, 0), "there are skills 0 to 4"),
         (lambda s: s.act(0, 8), "state 8 is outside 0 to 7"),
-        (lambda s: s.act(0, (1, 1)), r"no cell \(1, 1\); places are such as \(0, 0\)"),
+        (lambda s: s.act(0, (5, 5)), r"no cell \(5, 5\); places are such as \(0, 0\)"),
         (lambda s: s.act(0, "left"), "no cell 'left'"),
         (lambda s: s.act(0, 1.5), "no cell 1.5"),
         (lambda s: s.act(0, None), "no cell None"),

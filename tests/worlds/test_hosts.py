@@ -23,6 +23,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.report.page_data import page_data
 from apart.running import progress
+from apart.skills import frames
 from apart.worlds import hosts, places, registered, spaces
 from apart.worlds.world import HostWorld, evidence
 
@@ -269,6 +270,26 @@ def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
     assert "n_effective" not in page["groups"][0]["curves"]
 
 
+def test_without_places_nothing_is_said_of_where_skills_go(tmp_path, capsys, monkeypatch):
+    run = apart.train(load(WALK), out=tmp_path / "run", **OPTIONS)
+    assert main(["reach", str(run.path), "--goal", "0"]) == 2
+    assert "the world has no places (places=" in capsys.readouterr().err
+    assert main(["play", str(run.path), "--skill", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "skill 1: an episode of at most 6 steps\nthe world has no places" in out
+    assert "from 0 to 0" not in out
+    asked = []
+
+    def film(run, skills, times):
+        asked.append(times)
+        shade = [np.full((4, 6, 3), 20 * t, np.uint8) for t in times]
+        return frames.Film(np.zeros((4, 6, 3), np.uint8), [shade], [None])
+
+    monkeypatch.setattr(frames, "film", film)
+    assert main(["play", str(run.path), "--skill", "1", "--gif", str(tmp_path / "a.gif")]) == 0
+    assert asked == [[1, 2, 3, 4, 5, 6]]
+
+
 def test_a_run_is_read_and_drawn_without_gymnasium(tmp_path, monkeypatch, capsys):
     run = apart.train(load("gym:FrozenLake-v1"), out=tmp_path / "run", **OPTIONS)
     for name in [name for name in sys.modules if name.split(".")[0] == "gymnasium"]:
@@ -431,6 +452,7 @@ def test_seeds_side_by_side_find_the_module_beside_them(tmp_path, monkeypatch):
         ),
         (f"{WALK}:trouble=forgets", ["seeds +not respected"]),
         ("gym:FrozenLake-v1:is_slippery=false", ["as a table +yes, 16 states", "next, a table"]),
+        ("gym:CartPole-v1", ["as a table +no: .*; real numbers seldom repeat\n"]),
         ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; not seen: pair, words"]),
     ],
 )

@@ -122,7 +122,7 @@ def test_elsewhere_nothing_is_made_up(capsys):
         assert int(world.place(world.reset(jax.random.key(0)))) == 0
     assert main(["check", "gymnax:Catch-bsuite"]) == 0
     said = capsys.readouterr().out
-    assert "none known; skills are counted not at all" in said
+    assert "none known; skills are counted: not at all" in said
     assert "places=module:function behind its id" in said
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
@@ -57,6 +58,7 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(allow_abbrev=False, **arguments)
+        self._negative_number_matcher = re.compile(r"-\.?\d")  # -1,0 is a value, no option
 
     def error(self, message: str) -> NoReturn:
         raise UserError(f"{message} (see {self.prog} --help)")

@@ -8,11 +8,17 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from apart import worlds
 from apart._config import number
 from apart._errors import UserError
+from apart.cli import words
+from apart.facts import needs_task
+from apart.methods import METHODS
+from apart.running.progress import several
 from apart.settings import resolve
-from apart.worlds import hosts
+from apart.worlds import hosts, tasks
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, evidence
 
 HELP = "say whether and how a world will work"
@@ -55,12 +61,15 @@ def _of_table(world: TableWorld, text: str, slip: str | None) -> Iterator[Fact]:
     yield "actions", f"{world.about.n_actions} (Discrete)"
     yield (
         "places",
-        f"{world.places.n:,} {world.places.noun}s; skills are counted: {evidence(world)}",
+        f"{several(world.n_states, world.places.noun)}{words.walled_off(world)}; skills are "
+        f"counted: {evidence(world)}",
     )
-    yield (
-        "episodes",
-        f"T = {world.about.horizon}; the farthest {world.places.noun} is {far} steps away",
-    )
+    if world.task is not None:
+        cells = several(int(np.count_nonzero(world.task)), world.places.noun)
+        best = tasks.best_return(world, world.about.horizon)
+        yield "task", f"{cells} worth points; T steps earn {best:g} at most"
+    away = f"the farthest {world.places.noun} is {several(far, 'step')} away"
+    yield "episodes", f"T = {world.about.horizon}; {away}"
     starts = f"in any of {len(world.starts)} states" if world.starts else "in the same state"
     yield "seeds", f"respected; every episode starts {starts}"
     yield "chance", "none" if world.deterministic else "several successors of an action"
@@ -68,6 +77,9 @@ def _of_table(world: TableWorld, text: str, slip: str | None) -> Iterator[Fact]:
     yield "speed", "compiled into the training loop; 'apart bench' measures it"
     slipping = [] if slip is None else ["--slip", slip]
     options = ["--method", "apart_plus", "--skills", "auto", "--horizon", "auto", *slipping]
+    if world.task is not None:
+        solving = ["--method", next(filter(needs_task, METHODS)), "--skills", "6", *slipping]
+        yield "for the task", _line(text, [*solving, "--steps", "100k"], world)
     yield "next", _line(text, options, world)
 
 
@@ -110,7 +122,7 @@ def _arrays(world: JaxWorld | HostWorld) -> Iterator[Fact]:
     yield "actions", _actions(world)
     places = world.places
     if not places.counted:
-        yield "places", f"none known; skills are counted {evidence(world)}"
+        yield "places", f"none known; skills are counted: {evidence(world)}"
     else:
         n = "" if places.n is None else f" {places.n:,}"
         by = spec["places"] if isinstance(spec.get("places"), str) else f"{places.noun}s"
@@ -147,6 +159,10 @@ def _as_table(world: HostWorld) -> tuple[bool, str]:
             found = search.table_of(env, world.name, seed=seed, max_seconds=seconds)
         finally:
             env.close()
+    except search.Unfinished as error:
+        real = world.obs.dtype.startswith("float")
+        way = "real numbers seldom repeat" if real else "table:gym:ID searches longer"
+        return False, f"no: {error.far}; {way}"
     except UserError as error:
         return False, f"no: {str(error).removeprefix(f'{world.name}: ')}"
     own = {"see", "bins", "timeout"} & {*spec} or isinstance(spec["places"], str)

@@ -26,5 +26,7 @@ def run(parsed: argparse.Namespace) -> int:
     """Draw, and show the map in text."""
     folder = path("DIR", parsed.folder)
     found = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
-    words.tell(found, draw=True, frames=parsed.frames)
+    for one in words.runs_of(found):
+        one.check()
+    words.tell(found, list(words.pictures(found, parsed.frames)))
     return 0

@@ -6,6 +6,8 @@ import argparse
 
 from apart._errors import UserError
 from apart.running.jobs import path
+from apart.running.progress import several
+from apart.runs import files
 from apart.runs import folder as run_folder
 
 HELP = "write skills as safetensors and JSON that load with NumPy alone"
@@ -32,5 +34,6 @@ def run(parsed: argparse.Namespace) -> int:
     if why:
         raise UserError(why)
     export.export(found, out, picture_of(found))
-    print(f"{len(found.skills)} skills: {out} (README.md, config.json, model.safetensors)")
+    written = ", ".join(file.name for file in files.listing(out))
+    print(f"{several(len(found.skills), 'skill')}: {out} ({written})")
     return 0

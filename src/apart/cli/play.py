@@ -16,6 +16,7 @@ from apart.running.jobs import path
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
+from apart.worlds.world import without_places
 
 HELP = "show a skill of a run walking, in the terminal or as a GIF"
 _PAUSE = 0.12  # seconds between two steps
@@ -35,25 +36,29 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Walk, or write the animation."""
     found = run_folder.load(path("DIR", parsed.folder))
-    n = number("--skill", parsed.skill, whole=True)
+    n = number("--skill", parsed.skill, whole=True, like="0")
     if not 0 <= n < len(found.skills) or n != int(n):
         raise UserError(f"--skill: {parsed.skill} is outside 0 to {len(found.skills) - 1}")
     file = None if parsed.gif is None else _gif(path("--gif", parsed.gif))
+    if parsed.frames and file is None:
+        raise UserError("--frames is for an animation; name its file with --gif FILE")
     skill = found.skills[int(n)]
     from apart.report import walking
 
-    show = _shown(found, skill, parsed.frames)
+    show, places = _shown(found, skill, parsed.frames), found.world.places
     if file is not None:
         from apart.runs import files
 
         files.write_bytes(file, show.gif())
-        print(f"{walking.told(skill)}: {file}")
+        print(f"{walking.told(skill, places)}: {file}")
         return 0
-    print(walking.told(skill))
-    if not show.times or not sys.stdout.isatty():
+    print(walking.told(skill, places))
+    if not places.counted:
+        print(f"{without_places(found.world)}: only --gif FILE can show where the skill goes")
+    elif not show.times or not sys.stdout.isatty():
         print(walking.listed(skill))
-        return 0
-    _walk(show)
+    else:
+        _walk(show)
     return 0
 
 
@@ -84,26 +89,28 @@ def _shown(run: Run, skill: Skill, frames: bool) -> _Show:
             gliding.times(skill.positions),
             lambda time: gliding.frame(plane, skill.positions, time),
         )
-    return _Show(lambda: _rendered(run, skill))
+    return _Show(lambda: _rendered(run, skill, frames))
 
 
 _MOST_FRAMES = 100
 
 
-def _rendered(run: Run, skill: Skill) -> bytes:
-    """An animation of what the world renders of its episode."""
+def _rendered(run: Run, skill: Skill, frames: bool) -> bytes:
+    """An animation of what the world renders of its episode, for want of a map or as asked for."""
     from PIL import Image
 
     from apart.report import walking
     from apart.skills.frames import film  # starts JAX
 
-    last = max(walking.arrival(skill.trajectory), 1)
+    last = walking.length(skill, run.world.places)
     apart = -(-last // _MOST_FRAMES)
     times = sorted({*range(apart, last, apart), last})
     try:
         shown = film(run, [skill.index], times)
     except UserError as error:
-        raise UserError(f"--gif: {run.world.name} has no map to walk on, and {error}") from None
+        name, lacks = run.world.name, "" if frames else " has no map to walk on"
+        why = str(error).removeprefix(f"{name}: ")
+        raise UserError(f"--gif: {name}{lacks}: {why}") from None
     return walking.animation([Image.fromarray(f) for f in (shown.start, *shown.frames[0])])
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 from apart._errors import UserError
 from apart.running.jobs import path
+from apart.running.progress import several
 from apart.runs import folder as run_folder
+from apart.worlds.world import TableWorld
 
 HELP = "pick the skill for a goal and walk it; exit code 1 where it does not come there"
 _NOT_REACHED = 1
@@ -16,7 +18,11 @@ _NOT_REACHED = 1
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
     """Its arguments."""
     parser.add_argument("folder", metavar="DIR", help="the folder of a run")
-    parser.add_argument("--goal", metavar="ROW,COL", help="a place, as skills.json writes it")
+    parser.add_argument(
+        "--goal",
+        metavar="ROW,COL",
+        help="a place, as skills.json writes it; in a table also the number of a state",
+    )
     parser.add_argument("--start", metavar="ROW,COL", help="where to begin (default: the start)")
     parser.set_defaults(command=run)
 
@@ -28,22 +34,26 @@ def run(parsed: argparse.Namespace) -> int:
     goal = place("--goal", parsed.goal)
     start = None if parsed.start is None else place("--start", parsed.start)
     found = run_folder.load(path("DIR", parsed.folder))
-    stored = found.skills
     from apart.skills import places
-    from apart.skills.library import open_policies
+    from apart.skills.library import SAMPLED, open_policies
 
+    goal = places.meant(found.world, goal)
     policies = open_policies(found)
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)
     there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
-    words = f"skill {skill} of {len(stored)} comes to {_said(goal)} from {_said(walked[0])}"
+    way = f"comes to {_said(goal)} from {_said(walked[0])}"
     if probability == 0:
-        print(f"no skill comes to {_said(goal)} from {_said(walked[0])}")
+        print(f"no skill {way}")
     else:
-        print(f"{words} with probability {probability:.4g}")
+        exact = isinstance(found.world, TableWorld)
+        sampled = f"in {round(probability * SAMPLED)} of {SAMPLED} sampled episodes"
+        how = f"with probability {probability:.4g}" if exact else sampled
+        print(f"skill {skill} of {len(found.skills)} {way} {how}")
     if not there:
         return _NOT_REACHED
-    print(f"reached after {there[0]} steps: {' '.join(map(_said, walked[: there[0] + 1]))}")
+    path_ = " ".join(map(_said, walked[: there[0] + 1]))
+    print(f"reached after {several(there[0], 'step')}: {path_}")
     return 0
 
 

@@ -7,6 +7,7 @@ import argparse
 from apart._errors import UserError
 from apart.cli import words
 from apart.running.jobs import path
+from apart.running.progress import several
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 
@@ -31,7 +32,7 @@ def run(parsed: argparse.Namespace) -> int:
     found: dict[object, Run] = {}
     for folder in folders:
         one = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
-        for single in getattr(one, "runs", [one]):
+        for single in words.runs_of(one):
             found.setdefault(single.path.resolve(), single)
     file = words.out(parsed) or folders[0] / run_folder.REPORT
     if file.suffix.lower() not in _ENDINGS:
@@ -44,6 +45,7 @@ def run(parsed: argparse.Namespace) -> int:
 
     page.write(list(found.values()), file)
     size = file.stat().st_size / 1e6
-    noun = "run" if len(found) == 1 else "runs"
-    print(f"{len(found)} {noun}: open {file} in a browser ({size:.1f} MB, needs no network)")
+    print(
+        f"{several(len(found), 'run')}: open {file} in a browser ({size:.1f} MB, needs no network)"
+    )
     return 0

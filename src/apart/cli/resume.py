@@ -33,7 +33,7 @@ def run(parsed: argparse.Namespace) -> int:
     single = (folder / run_folder.CONFIG).exists()
     plans = {folder: plan.read(folder, steps)} if single else plan.read_set(folder, steps)
     if not plans:
-        raise UserError(f"{folder}: no run and no set of runs here")
+        raise run_folder.nothing_in(folder)
     begun, first = next(iter(plans.items()))
     as_before = plan.saved_threads(begun) or threads.best(first.config)
     n_threads = words.threads_of(parsed, as_before, several=not single)
@@ -54,5 +54,5 @@ def run(parsed: argparse.Namespace) -> int:
     finally:
         reporter.close()
     if parsed.progress != "json":
-        words.tell(trained, draw=parsed.draw)
+        words.tell(trained, words.pictures(trained) if parsed.draw else ())
     return 0

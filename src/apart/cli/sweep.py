@@ -13,6 +13,7 @@ from apart.running.engines import engine
 from apart.running.jobs import path
 from apart.running.queue import raise_failures
 from apart.running.study import Task
+from apart.runs import folder as run_folder
 
 HELP = "train a grid or a list of runs"
 
@@ -32,6 +33,8 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing."""
     file = path("FILE", parsed.file)
+    if file.is_dir():
+        raise UserError(f"{file}: a folder; name the file of a sweep (TOML)")
     if not file.is_file():
         raise UserError(f"{file}: no such file")
     chosen = engine(parsed.engine)
@@ -50,12 +53,12 @@ def run(parsed: argparse.Namespace) -> int:
         groups = {file.stem: {task.folder for task in tasks}}
         failures = study.train(todo, groups, chosen, lambda text: print(text, flush=True))
         raise_failures(failures, len(todo))
-    print(f"runs: {folder / study.RUNS}")
+    print(f"runs: {folder / run_folder.RUNS}")
     return 0
 
 
 def _index(text: str, n: int) -> int:
-    value = number("--index", text, whole=True)
+    value = number("--index", text, whole=True, like="0")
     if not isinstance(value, int) or not 0 <= value < n:
         raise UserError(f"--index: {text} is outside 0 to {n - 1}, the runs of the file")
     return value

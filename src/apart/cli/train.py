@@ -24,7 +24,7 @@ from apart._config import check_value as checked
 from apart.cli import words
 from apart.methods import METHODS, OURS
 from apart.running import jobs, threads
-from apart.running.progress import REPORTERS, Listener, Progress, Reporter
+from apart.running.progress import REPORTERS, Listener, Progress, Reporter, several
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
@@ -127,13 +127,14 @@ def run(parsed: argparse.Namespace) -> int:
     finally:
         reporter.close()
     if not quiet:
-        words.tell(trained, draw=parsed.draw)
+        words.tell(trained, words.pictures(trained) if parsed.draw else ())
     return 0
 
 
 def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
-    line = f"{config.method} in {world.name}: {config.skills} skills, {config.horizon} steps"
+    skills, horizon = several(config.skills, "skill"), several(config.horizon, "step")
+    line = f"{config.method} in {world.name}: {skills}, {horizon}"
     played = config.skills * config.horizon
     if isinstance(world, HostWorld) and played > config.evaluate_every:
         line += (
@@ -143,17 +144,17 @@ def _begins(job: jobs.Job) -> str:
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)
         noun = world.places.noun
-        free = sum(char != "#" for row in world.places.backdrop for char in row)
-        walled_off = f" ({free - world.n_states} more are walled off)" * (free > world.n_states)
         line = (
             f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be "
-            f"reached in {config.horizon} steps{walled_off}, {config.skills} skills"
+            f"reached in {horizon}{words.walled_off(world)}, {skills}"
         )
         if reached < world.n_states:
-            far = world.distance.max()
-            line += f"\nnote: the farthest {noun} is {far} steps away; --horizon auto reaches it"
-        if config.skills < reached:
-            line += f"\nnote: {config.skills} skills for {reached} {noun}s: {_few(config, noun)}"
+            far = several(int(world.distance.max()), "step")
+            line += f"\nnote: the farthest {noun} is {far} away; --horizon auto reaches it"
+        if config.skills < reached and config.updates_per_episode and not facts.solves_task(config):
+            line += f"\nnote: {skills} for {reached} {noun}s: {_few(config, noun)}"
+    if not config.updates_per_episode and METHODS[config.method].learns:
+        line += "\nnote: --updates-per-episode 0: nothing is learnt"
     return line
 
 

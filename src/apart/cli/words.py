@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from apart._config import check_value, number
@@ -12,16 +13,17 @@ from apart._errors import UserError, unknown
 from apart.running import cache
 from apart.running.engines import ENGINES, LOCAL, engine
 from apart.running.jobs import path
-from apart.running.progress import REPORTERS, duration
+from apart.running.progress import REPORTERS, duration, several
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
+from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
 
 def count(name: str, text: str, most: int) -> int:
     """The whole number in ``text``, 1 to ``most``."""
-    value = number(name, text, whole=True)
+    value = number(name, text, whole=True, like="4")
     if not isinstance(value, int):
         raise UserError(f"{name}: '{text}' is not a whole number")
     if not 1 <= value <= most:
@@ -45,7 +47,7 @@ def seconds(name: str, text: str) -> float:
     plain, unit = text.strip()[:-1], text.strip()[-1:]
     if unit not in _UNITS:
         raise UserError(f"{name}: '{text}' has no unit (such as 90s, 30m or 8h)")
-    value = number(name, plain, whole=False) * _UNITS[unit]
+    value = number(name, plain, whole=False, like="90s, 30m or 8h") * _UNITS[unit]
     if not 1 <= value <= 3.2e7:
         raise UserError(f"{name}: '{text}' is outside 1s to 370d")
     return value
@@ -123,29 +125,70 @@ def note(line: str) -> None:
     print(f"{NOTE}{line}", file=sys.stderr)
 
 
+def walled_off(world: TableWorld) -> str:
+    """`` (3 more are walled off)``, where there are such cells."""
+    n = world.walled_off
+    return f" ({n} more {'is' if n == 1 else 'are'} walled off)" * (n > 0)
+
+
+def _earned(run: Run) -> list[str]:
+    """What skills earn of the task on the map; nothing without one."""
+    task = run.summary.get("task")  # runs of earlier versions lack it
+    if task is None:
+        return []
+    return [
+        f"seed {run.summary['seed']}: the task: {task['mean']:g} points on average, the best skill "
+        f"{max(task['returns']):g}; {task['best']:g} are possible"
+    ]
+
+
 def _covering(run: Run) -> list[str]:
     """How well fewer skills than places cover them; nothing where distances are not known."""
     found, noun = run.spread, run.world.places.noun
     if found is None:
         return []
     return [
-        f"seed {run.summary['seed']}: every {noun} is within {found['radius']} steps of an end, "
-        f"{found['mean_distance']:.2f} on average (ideal ends: within {found['ideal_radius']})"
+        f"seed {run.summary['seed']}: every {noun} is within {several(found['radius'], 'step')} "
+        f"of an end, {found['mean_distance']:.2f} on average (ends by greedy k-center: within "
+        f"{found['ideal_radius']})"
     ]
 
 
-def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
-    """What was found, as text and as a picture."""
-    from apart.report.figures import LEGEND, NoPicture, has_map, skills_picture, terminal_map
+def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
+    """Draw run after run; yields where each picture is, or why there is none.
 
-    runs = trained.runs if isinstance(trained, RunSet) else [trained]
+    Raises:
+        NoPicture: ``frames`` were asked for, and the world renders none.
+    """
+    from apart.report.figures import NoPicture, skills_picture
+
+    for run in runs_of(trained):
+        try:
+            yield f"every skill drawn: {skills_picture(run, frames)}"
+        except NoPicture as error:
+            if frames:
+                raise
+            yield f"no picture: {error}"
+
+
+def runs_of(trained: Run | RunSet) -> list[Run]:
+    """One run, or those of a set."""
+    return trained.runs if isinstance(trained, RunSet) else [trained]
+
+
+def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
+    """What was found, as text; ``drawn`` as `pictures` says it, made when its turn comes."""
+    from apart.report.figures import has_map, legend, terminal_map
+
+    runs = runs_of(trained)
     for run in runs:
         s, k = run.summary, int(run.config["skills"])
         full = (
             f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
         )
         counted = run.world.places.counted
-        what = f"{found(run.n_effective, run.n_available, k)} skills" if counted else "trained"
+        n = found(run.n_effective, run.n_available, k)
+        what = f"{n} {'skill' if n == '1' else 'skills'}" if counted else "trained"
         print(
             f"seed {s['seed']}: {what} after {s['env_steps']:,} steps{full} "
             f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
@@ -162,17 +205,14 @@ def tell(trained: Run | RunSet, draw: bool, frames: bool = False) -> None:
         for run in runs if most < runs[0].n_available else []:
             for line in _covering(run):
                 print(line)
+    for run in runs:
+        for line in _earned(run):
+            print(line)
     if isinstance(trained, RunSet):
         mean = sum(run.n_effective for run in runs) / len(runs)
-        print(f"mean of {len(runs)} seeds: {mean:.2f}")
+        print(f"mean of {several(len(runs), 'seed')}: {mean:.2f}")
     elif has_map(trained):
-        print(f"\nskills that end in each cell ({LEGEND}):\n{terminal_map(trained)}\n")
-    if draw:
-        for run in runs:
-            try:
-                print(f"every skill drawn: {skills_picture(run, frames)}")
-            except NoPicture as error:
-                if frames:
-                    raise
-                print(f"no picture: {error}")
+        print(f"\nskills that end in each cell ({legend(trained)}):\n{terminal_map(trained)}\n")
+    for line in drawn:
+        print(line)
     print(f"run folder: {trained.path}")

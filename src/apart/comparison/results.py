@@ -149,13 +149,18 @@ def _stored(result: Result) -> dict[str, Any]:
 
 def read(path: Path) -> list[Result]:
     """Results as they were stored; `UserError` where the file is something else."""
-    stored = files.read_json(path)
-    try:
-        if not isinstance(stored["rows"], list):
-            raise TypeError("its rows are no list")
-        return [_result(row) for row in stored["rows"]]
-    except (AttributeError, LookupError, TypeError, ValueError) as error:
-        raise UserError(f"{path}: no comparison ({error!r})") from None
+    rows = files.read_json(path).get("rows")
+    if not isinstance(rows, list):
+        raise UserError(f"{path}: no comparison: it has no rows, as compare.json of one does")
+    found = []
+    for n, row in enumerate(rows, 1):
+        try:
+            found.append(_result(row))
+        except (AttributeError, LookupError, TypeError, ValueError):
+            raise UserError(
+                f"{path}: no comparison: its row {n} is not as 'apart compare' writes one"
+            ) from None
+    return found
 
 
 def _result(row: Mapping[str, Any]) -> Result:

@@ -88,9 +88,14 @@ def rows(
         load(world)
     found: list[Row] = []
     for method in usual() if methods is None else check_methods(methods):
-        made = list(_of_method(worlds, method, steps, skills, seeds, sharing, folder, say))
+        refused: list[str] = []
+        made = list(
+            _of_method(worlds, method, steps, skills, seeds, sharing, folder, refused.append)
+        )
         if not made and methods is not None:
             resolve(worlds[0], method, {"steps": steps[0], "skills": skills})  # says why
+        for line in refused:
+            say(line)
         found += made
     if not found:
         raise UserError(f"no method can be trained in {', '.join(worlds)}")

@@ -25,7 +25,7 @@ def job(condition: Condition, seed: int, steps: int, folder: Path, reading: str 
     config, world = condition.resolved(reading, steps=steps, seed=seed)
     fingerprint = dataclasses.replace(config, seed=0).fingerprint()[:10]
     name = f"{Path(world.name).stem}-{condition.method}-{steps}-{fingerprint}"
-    return Task(folder / study.RUNS / name / f"seed-{seed}", condition.label, config, world)
+    return Task(folder / run_folder.RUNS / name / f"seed-{seed}", condition.label, config, world)
 
 
 def planned(

@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from apart._errors import UserError
 from apart.report import draw, maps, planes, sheets, strips
 from apart.runs import files
@@ -105,8 +107,8 @@ def _frames_picture(run: run_folder.Run) -> Path:
         shown = strips.filmed(run, [skill for skill, _ in order], times)
     except UserError as error:
         name, why = run.world.name, str(error)
-        lacks = "has no map to draw its skills on: " * (not has_map(run))
-        raise NoPicture(f"{run.path}: {name} {lacks}{why.removeprefix(f'{name}: ')}") from None
+        lacks = "" if has_map(run) or has_plane(run) else " has no map to draw its skills on"
+        raise NoPicture(f"{run.path}: {name}{lacks}: {why.removeprefix(f'{name}: ')}") from None
     noun = run.world.places.noun if run.world.places.counted else None
     tiles = [sheets.Tile("all start here", [shown.start])]
     for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):
@@ -186,7 +188,19 @@ def picture_of(run: run_folder.Run) -> bytes | None:
 
 
 _MOST_PICTURE = 50_000_000
-LEGEND = "· none, + ten or more, x out of reach"
+
+
+def legend(run: run_folder.Run) -> str:
+    """What the signs of `terminal_map` mean."""
+    return f"· none, + ten or more, x out of reach{', * worth points' * bool(_points(run))}"
+
+
+def _points(run: run_folder.Run) -> set[tuple[int, int]]:
+    """The cells that are worth points of a task."""
+    world = run.world
+    if not isinstance(world, TableWorld) or world.task is None:
+        return set()
+    return {world.cell(int(state)) for state in np.flatnonzero(world.task)}
 
 
 def has_map(run: run_folder.Run) -> bool:
@@ -202,13 +216,15 @@ def has_plane(run: run_folder.Run) -> bool:
 
 
 def terminal_map(run: run_folder.Run) -> str:
-    """The map in text: how many skills end in each cell; `LEGEND` says what the signs mean."""
+    """The map in text: how many skills end in each cell; `legend` says what the signs mean."""
     ends, reach = Counter(skill.last_state[:2] for skill in run.skills), _within_reach(run)
+    points = _points(run)
 
     def sign(r: int, c: int, wall: bool) -> str:
         if wall:
             return "██"
-        return f"{_digit(ends[r, c])} " if reach is None or (r, c) in reach else "x "
+        shown = _digit(ends[r, c]) if reach is None or (r, c) in reach else "x"
+        return f"{shown}{'*' if (r, c) in points else ' '}"
 
     solid = maps.walls(run.world.places.backdrop)
     return "\n".join(

@@ -37,7 +37,7 @@ _LEFT_OUT: Final = "Frames are left out, so that the page stays small."
 def _missing(run: Run) -> str:
     """What to do for frames, in worlds that places alone do not show."""
     try:
-        wanted = strips.seen_in_images(run)
+        wanted = strips.seen_in_images(run) or not run.world.places.counted
     except UserError:  # a world that nobody here can build
         return ""
     return f"To see frames of its skills here: apart draw --frames {run.path}" * wanted

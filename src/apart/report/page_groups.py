@@ -12,6 +12,7 @@ from apart.report.page_numbers import Json, short
 from apart.runs.folder import Run
 
 COUNTED: Final = ("n_effective", "n_available")
+_MOST_NAMED: Final = 2  # options that tell groups apart; beyond, their folders do
 _PARTS: Final = ("estimate", "low", "high")
 
 
@@ -54,18 +55,45 @@ def _most(entry: Json) -> int | None:
 
 
 def _labels(groups: Sequence[Json], entries: Sequence[Json]) -> list[str]:
-    """Method, world and folder of each group, as far as they are needed to tell them apart."""
-    worlds_ = {entries[group["runs"][0]]["summary"]["world"] for group in groups}
-    plain = []
-    for group in groups:
-        world = str(entries[group["runs"][0]]["summary"]["world"])
-        plain.append(f"{group['method']} in {world}" if len(worlds_) > 1 else group["method"])
-    found = []
-    for group, label in zip(groups, plain, strict=True):
-        folder = Path(entries[group["runs"][0]]["folder"])
-        name = folder.parent.name if len(group["runs"]) > 1 else folder.name
-        found.append(f"{label} ({name})" if plain.count(label) > 1 else label)
+    """Method and world of each group, and what else is needed to tell them apart."""
+    firsts = [entries[group["runs"][0]] for group in groups]
+    worlds_ = {first["summary"]["world"] for first in firsts}
+    plain: list[str] = []
+    for first in firsts:
+        world = f" in {first['summary']['world']}" * (len(worlds_) > 1)
+        plain.append(f"{first['method']}{world}")
+    found = list(plain)
+    for label in {label for label in plain if plain.count(label) > 1}:
+        alike = [i for i, one in enumerate(plain) if one == label]
+        options = [firsts[i]["config"] for i in alike]
+        folders = [
+            Path(firsts[i]["folder"]).parent
+            if len(groups[i]["runs"]) > 1
+            else Path(firsts[i]["folder"])
+            for i in alike
+        ]
+        for i, words in zip(alike, _by_options(options) or _by_folder(folders), strict=True):
+            found[i] = f"{label} ({words})"
     return found
+
+
+def _by_options(options: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """The few options in which runs differ; None where that does not tell each from the others."""
+    names = [n for n in options[0] if n != "seed" and len({str(one.get(n)) for one in options}) > 1]
+    if len(names) > _MOST_NAMED:
+        return None
+    found = [", ".join(f"{name} {one.get(name)}" for name in names) for one in options]
+    return found if len({*found}) == len(found) else None
+
+
+def _by_folder(folders: Sequence[Path]) -> list[str]:
+    """Their paths without the parts that all share in front and behind, as far as one is left."""
+    parts = [folder.parts for folder in folders]
+    while len({*(p[0] for p in parts)}) == 1 and min(map(len, parts)) > 1:
+        parts = [p[1:] for p in parts]
+    while len({*(p[-1] for p in parts)}) == 1 and min(map(len, parts)) > 1:
+        parts = [p[:-1] for p in parts]
+    return ["/".join(p) for p in parts]
 
 
 def _curves(metrics: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Json]:

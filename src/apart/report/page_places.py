@@ -77,6 +77,7 @@ class PagePlaces:
             "name": str(self.run.summary["world"]),
             "noun": self.world.places.noun if self.world else "place",
             "form": form,
+            "counted": self.counted,
             "walls": [[c == "#" for c in row] for row in backdrop] if form == "map" else [],
             "x": packed(x, "float32"),
             "y": packed(y, "float32"),

@@ -8,6 +8,7 @@ from typing import Any
 
 from apart.report import maps
 from apart.runs.skills import Place, Skill
+from apart.worlds.world import Places
 
 _PIXELS, _LEAST, _MOST = 480, 4, 40  # of the longer side; of a cell
 _STEP_MS, _END_MS = 120, 1200
@@ -21,9 +22,17 @@ def arrival(path: Sequence[Place]) -> int:
     return steps
 
 
-def told(skill: Skill) -> str:
-    """What a skill does, in a line."""
+def length(skill: Skill, places: Places) -> int:
+    """Steps of its episode that show something, at least 1; without places all of them do."""
+    path = skill.trajectory
+    return max(arrival(path) if places.counted else len(path) - 1, 1)
+
+
+def told(skill: Skill, places: Places) -> str:
+    """What a skill does, in a line; without places only that it plays an episode."""
     steps, path = arrival(skill.trajectory), skill.trajectory
+    if not places.counted:
+        return f"skill {skill.index}: an episode of at most {len(path) - 1} steps"
     return (
         f"skill {skill.index}: from {_named(path[0])} to {_named(path[-1])} in {steps} of "
         f"{len(path) - 1} steps (probability {skill.probability:.3f})"

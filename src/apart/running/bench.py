@@ -58,9 +58,7 @@ def _methods() -> list[str]:
     return [
         name
         for name, method in METHODS.items()
-        if "network" not in method.options
-        and method.options.get("updates_per_episode") != 0
-        and not needs_task(name)
+        if "network" not in method.options and method.learns and not needs_task(name)
     ]
 
 

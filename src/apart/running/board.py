@@ -67,10 +67,8 @@ class Board:
         elif due:
             self._told = time.monotonic()
             finished = sum(share == 1.0 for share in self._share.values())
-            running = sum(0.0 < share < 1.0 for share in self._share.values())
             self._say(
-                f"[{finished} of {len(self._share)} done, {running} under way, "
-                f"{self._left()} left] {words}".rstrip()
+                f"[{finished} of {len(self._share)} done, {self._left()} left] {words}".rstrip()
             )
 
     def _left(self) -> str:

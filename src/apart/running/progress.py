@@ -143,6 +143,11 @@ def words(progress: Progress) -> str:
     )
 
 
+def several(n: float, noun: str) -> str:
+    """``1 run``, ``2 runs``, ``1,000 steps``."""
+    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
 def duration(seconds: float) -> str:
     """``1:31``, ``2:04:10`` or, from two days on, ``3.5 days``."""
     total = round(max(seconds, 0.0))

@@ -63,7 +63,7 @@ def resume_set(
 ) -> RunSet:
     """Go on with every unfinished run of the set in ``folder``; all its runs, finished."""
     if not plan.read_set(folder, steps):
-        raise UserError(f"{folder}: no run and no set of runs here")
+        raise run_folder.nothing_in(folder)
     if engine is ENGINES[LOCAL]:
         devices.check(device)
     with Lock(folder):

@@ -14,13 +14,11 @@ from apart.checks import memory_bytes
 from apart.running import machine
 from apart.running.board import Board, Say
 from apart.running.engines import Engine
-from apart.running.progress import duration
+from apart.running.progress import duration, several
 from apart.running.queue import Failure
 from apart.runs import files, plan
 from apart.runs import folder as run_folder
 from apart.worlds.world import World
-
-RUNS = "runs"  # the folder in that of a study in which its runs are
 
 
 class Task(NamedTuple):
@@ -52,7 +50,7 @@ class Task(NamedTuple):
 def task(folder: Path, label: str, config: Config, world: World) -> Task:
     """Where a run of the study in ``folder`` is: named after all that decides its bits."""
     name = f"{Path(world.name).stem}-{config.method}-{config.steps}-{same(config, world)}"
-    return Task(folder / RUNS / name / f"seed-{config.seed}", label, config, world)
+    return Task(folder / run_folder.RUNS / name / f"seed-{config.seed}", label, config, world)
 
 
 def same(config: Config, world: World) -> str:
@@ -60,14 +58,14 @@ def same(config: Config, world: World) -> str:
     return plan.identity(dataclasses.replace(config, seed=0), world)[:10]
 
 
-def check_folder(folder: Path, what: str, result: str = RUNS) -> None:
+def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None:
     """`UserError` where ``folder`` cannot be that of a study: ``what`` it is called.
 
     A folder that is not empty has ``result`` in it, if not runs.
     """
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another --out")
-    its_own = (folder / RUNS).is_dir() or (folder / result).exists()
+    its_own = (folder / run_folder.RUNS).is_dir() or (folder / result).exists()
     if not its_own and files.listing(folder):
         raise UserError(f"{folder} is not empty and holds no {what}; choose another --out")
 
@@ -75,10 +73,10 @@ def check_folder(folder: Path, what: str, result: str = RUNS) -> None:
 def words(title: str, tasks: Collection[Task]) -> str:
     """``four experiments: 8 runs, 2 done, 6 to do, about 3:10 on 2 cores``."""
     todo = [one for one in tasks if not one.done]
-    cores = machine.cores()
+    runs, cores = several(len(tasks), "run"), machine.cores()
     return (
-        f"{title}: {len(tasks)} runs, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(sum(one.seconds for one in todo) / cores)} on {cores} core{'s'[: cores > 1]}"
+        f"{title}: {runs}, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
+        f"{duration(sum(one.seconds for one in todo) / cores)} on {several(cores, 'core')}"
     )
 
 

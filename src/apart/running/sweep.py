@@ -24,6 +24,7 @@ from apart.settings import ASKED, AUTO, resolve
 
 _TABLES: Final = ("seeds", "options", "grid", "run")
 _ASIDE: Final = ("world", "slip", "reading")  # of a run, beside the options of `Config`
+_SAID: Final = ("out", "engine")  # on the command line
 _TOLD: Final = ("world", "method")  # by every label anyway
 _MOST_BYTES, _MOST_RUNS = 1_000_000, 100_000
 
@@ -69,6 +70,8 @@ def _at(path: Path, where: str, error: UserError) -> UserError:
 
 
 def _misplaced(name: str) -> UserError:
+    if name in _SAID:
+        return UserError(f"'{name}' is no part of the file; say it to the command, --{name}")
     if name in SPECS or name in _ASIDE:
         return UserError(f"'{name}' stands alone; put it under [options], [grid] or [[run]]")
     return unknown("table", name, _TABLES)
@@ -91,6 +94,8 @@ def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
     for key in keys:
         if key == "seeds":
             raise UserError(f"{path}: {where}: seeds is for all runs; put it first in the file")
+        if key in _SAID:
+            raise _at(path, where, _misplaced(key))
         if key not in SPECS and key not in _ASIDE:
             names = [*SPECS, *_ASIDE]
             error = unknown_option(key, key) if key in MOVED else unknown("key", key, names)

@@ -35,6 +35,7 @@ CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
 REPORT: Final = "report.html"
 FRAMES: Final = "frames.json"
+RUNS: Final = "runs"  # the folder in that of a study in which its runs are
 LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 _SEED: Final = re.compile(r"seed-[0-9]+")
 
@@ -397,15 +398,32 @@ def seed_folders(path: Path) -> list[Path]:
     return [seed for seed in _seeds(path) if (seed / CONFIG).exists()]
 
 
+def study_runs(path: Path) -> list[Path]:
+    """The runs that were begun of the sweep or comparison in ``path``; none where it is neither."""
+    found = (seed for group in sorted(path.glob(f"{RUNS}/*")) for seed in seed_folders(group))
+    return list(found)
+
+
+def nothing_in(path: Path) -> UserError:
+    """The error for a folder in which nothing can go on."""
+    if study_runs(path):
+        return UserError(f"{path}: a sweep or comparison goes on with the command that began it")
+    return UserError(f"{path}: no run and no set of runs here")
+
+
 def load(path: str | Path) -> Run:
     """The finished run of one seed in ``path``."""
     folder = Path(path)
     if not folder.is_dir():
         raise UserError(f"{folder}: no such run folder")
-    if (folder / SUMMARY).exists() and not (folder / CONFIG).exists():
-        raise UserError(f"{folder}: a set of runs; name one of them, such as {folder}/seed-0")
-    if not (folder / SUMMARY).exists():
-        raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
+    if is_set(folder):
+        one = next(iter(_seeds(folder)), folder / "seed-0")
+        raise UserError(f"{folder}: a set of runs; name one of them, such as {one}")
+    for name in (SUMMARY, CONFIG):
+        if not (folder / name).exists():
+            of_study = study_runs(folder)[:1]
+            way = "".join(f"; those of a sweep or comparison are such as {run}" for run in of_study)
+            raise UserError(f"{folder}: no finished run here ({name} is missing){way}")
     stored, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
     sha256 = str(stored.get("config_sha256"))
     _same_run(folder / SUMMARY, summary, sha256)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from apart import worlds
 from apart._config import SPECS, Config, check_value, unknown_option
 from apart._errors import UserError
+from apart._registry import Registry, load_plugins
 from apart.checks import check
-from apart.facts import staged
+from apart.facts import NAMED, staged
 from apart.runs import folder as run_folder
 from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
@@ -180,12 +181,26 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
         if name not in SPECS:
             raise unknown_option(str(name), str(name))
     config = Config(**{name: check_value(name, value) for name, value in fields.items()})
+    _registered(config)
     if config.horizon < 1:
         raise UserError(f"a horizon of {config.horizon}")
     world = worlds.from_spec(spec, config.horizon)
     config = completed(config, world)
     check(config, world)
     return config, world
+
+
+def _registered(config: Config) -> None:
+    """`UserError` where a run names what others register, and nobody did so here."""
+    for name, spec in SPECS.items():
+        records = NAMED.get(spec.kind or "")
+        if isinstance(records, Registry) and getattr(config, name) not in records:
+            load_plugins()
+            if getattr(config, name) not in records:
+                raise UserError(
+                    f"{spec.kind} '{getattr(config, name)}' is not registered in this process; "
+                    "do that first, in Python or by a plugin (docs/guide/methods.md)"
+                )
 
 
 def differences(

@@ -148,9 +148,10 @@ _FOUND: Final = ("n_effective", "n_available", "n_random_walk")
 
 def _card(run: Run, picture: bool) -> str:
     """README.md: what it is, what was measured, how it is used."""
-    s, k = run.summary, int(run.config["skills"])
+    s, k, horizon = run.summary, int(run.config["skills"]), int(run.config["horizon"])
     world, method = _inline(s["world"]), _inline(s["method"])
-    found = run_folder.found(run.n_effective, run.n_available, k)
+    counted = run.world.places.counted
+    found = run_folder.found(run.n_effective, run.n_available, k) if counted else "not counted"
     walk = "-" if s["n_random_walk"] is None else s["n_random_walk"]
     shown = "![Every skill on its own small map](skills.png)\n\n" if picture else ""
     return f"""---
@@ -162,8 +163,7 @@ tags:
 
 # {k} skills in {world}
 
-Policies found without any reward by `{method}`, a method of unsupervised skill discovery: each
-skill ends its episode of {run.config["horizon"]} steps in a place of its own.
+Policies learnt by `{method}`, a method of skill discovery, in episodes of {horizon} steps.
 
 | world | method | seed | environment steps | skills with a last state of their own | random walk |
 |---|---|---|---|---|---|

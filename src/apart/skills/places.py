@@ -9,12 +9,26 @@ import numpy as np
 from apart._errors import UserError
 from apart._types import BoolArray, IntArray
 from apart.runs.skills import Place
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, without_places
 
 
 def labels(world: World, numbers: IntArray) -> list[Place]:
     """How skills.json writes places, as it is read back: pairs are tuples."""
     return [tuple(at) if isinstance(at, list) else at for at in world.places.label(numbers)]
+
+
+def meant(world: World, place: Any) -> Place:
+    """``place`` as labels write it: in a table a number names a state, whatever states are called.
+
+    Raises:
+        UserError: there is no such place, or the world has none.
+    """
+    wanted = _plain(place)
+    if isinstance(world, TableWorld) and isinstance(wanted, int):
+        return labels(world, np.array([state_of(world, wanted)], np.int32))[0]
+    numbers_at(world, wanted)
+    named: Place = wanted
+    return named
 
 
 def is_at(label: Place, place: Place) -> bool:
@@ -27,6 +41,8 @@ def is_at(label: Place, place: Place) -> bool:
 def numbers_at(world: World, place: Place) -> IntArray:
     """The numbers of the places that ``place`` means; `UserError` where there is none."""
     wanted = _plain(place)
+    if not world.places.counted:
+        raise UserError(f"{world.name}: {without_places(world)}, so no goal can be named")
     n = world.places.bound
     if n is None:
         if not isinstance(wanted, int):
@@ -35,7 +51,7 @@ def numbers_at(world: World, place: Place) -> IntArray:
     every = labels(world, np.arange(n, dtype=np.int32))
     found = [number for number, label in enumerate(every) if is_at(label, wanted)]
     if not found:
-        raise UserError(f"{world.name}: no {world.places.noun} {place!r}{_example(world)}")
+        raise UserError(f"{world.name}: {_missing(world, wanted)}")
     return np.array(found, np.int32)
 
 
@@ -96,6 +112,13 @@ def _plain(place: Any) -> Any:
     return int(array) if array.ndim == 0 else tuple(int(part) for part in array)
 
 
-def _example(world: World) -> str:
+def _missing(world: World, place: Any) -> str:
+    """Why no state is at ``place``: what the map has there, or how places are written."""
+    rows = world.places.backdrop
+    if isinstance(place, tuple) and len(place) == 2:
+        row, column = place
+        if 0 <= row < len(rows) and 0 <= column < len(rows[row]):
+            why = "is a wall" if rows[row][column] == "#" else "cannot be reached from the start"
+            return f"{world.places.noun} {place!r} {why}"
     label = labels(world, np.zeros(1, np.int32))[0]
-    return f"; places are such as {label}"
+    return f"no {world.places.noun} {place!r}; places are such as {label}"

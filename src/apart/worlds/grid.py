@@ -18,11 +18,12 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from apart._errors import UserError, unknown
+from apart._errors import UserError, nearest, unknown
 from apart._types import FloatArray, IntArray
 from apart.worlds.world import About, Places, Spec, TableWorld
 
 DEFAULT_HORIZON: Final = 40
+_HORIZON: Final = "horizon"  # the one option that a line above the map may have
 KIND: Final = "grid"
 MAX_SIDE: Final = 1_000
 _MOVES: Final = ((0, 0), (0, -1), (0, 1), (-1, 0), (1, 0))  # stay, left, right, up, down
@@ -59,7 +60,10 @@ def _read(text: str, name: str) -> Map:
         above += 1
         line = rows.pop(0).removeprefix(";").strip()
         key, _, value = line.partition(" ")
-        if key != "horizon":
+        if key != _HORIZON:
+            meant = nearest(key, [_HORIZON])
+            if meant and value.isdecimal():  # no sentence: an option, misspelled
+                raise UserError(f"{name}: line {above}: '; {line}' says nothing{meant}")
             words.append(line)
         elif value.isdecimal() and len(value) < 8 and 1 <= int(value) <= 100_000:
             horizon = int(value)
@@ -149,6 +153,8 @@ def _check(rows: list[str], name: str, first: int) -> None:
     if len(rows) > MAX_SIDE or len(rows[0]) > MAX_SIDE:
         raise UserError(f"{name}: the map is larger than {MAX_SIDE} x {MAX_SIDE} cells")
     for number, row in enumerate(rows, first):
+        if row.startswith(";"):
+            raise UserError(f"{name}: line {number}: lines with ';' stand above the map only")
         strange = next((i for i, char in enumerate(row) if char not in f"#.S{_DIGITS}"), None)
         if strange is not None:
             raise UserError(

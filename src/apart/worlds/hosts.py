@@ -191,13 +191,19 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         make=lambda n: _vector(spec, name, acts, obs, n),
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
-        filmed=lambda n: _vector(_rendering(spec), name, acts, obs, n),
+        filmed=lambda n: _filmed(spec, name, acts, obs, n),
     )
 
 
-def _rendering(spec: Spec) -> Spec:
+def _filmed(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
     """The same environments, which give pictures when they are asked to render."""
-    return {**spec, "arguments": {**spec["arguments"], "render_mode": "rgb_array"}}
+    arguments = {**spec["arguments"], "render_mode": "rgb_array"}
+    try:
+        return _vector({**spec, "arguments": arguments}, name, acts, obs, n)
+    except UserError as error:
+        if "unexpected keyword argument 'render_mode'" in str(error):
+            raise UserError(f"{name}: it has no render_mode rgb_array") from None
+        raise
 
 
 def only_here(spec: Spec) -> bool:

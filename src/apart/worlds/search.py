@@ -149,6 +149,14 @@ def _searched(
     )
 
 
+class Unfinished(UserError):
+    """A search met its bounds; ``far`` says how far it came, the message also how to go on."""
+
+    def __init__(self, name: str, far: str, way: str) -> None:
+        super().__init__(f"{name}: {far}; {way}")
+        self.far = far
+
+
 class _Limits(NamedTuple):
     """When a search gives up."""
 
@@ -162,14 +170,16 @@ class _Limits(NamedTuple):
         """`UserError` beyond them."""
         self.line.show(n_states, distance)
         if n_states > self.states:
-            raise UserError(
-                f"{self.name}: more than {self.states:,} states, the farthest {distance} steps "
-                f"away; raise the bound (max_states={10 * self.states}) or take a smaller world"
+            raise Unfinished(
+                self.name,
+                f"more than {self.states:,} states, the farthest {distance} steps away",
+                f"raise the bound (max_states={10 * self.states}) or take a smaller world",
             )
         if time.monotonic() > self.until:
-            raise UserError(
-                f"{self.name}: {n_states:,} states after {self.seconds:g} seconds, more to come; "
-                f"raise the bound (max_seconds={10 * self.seconds:g}) or take a smaller world"
+            raise Unfinished(
+                self.name,
+                f"{n_states:,} states after {self.seconds:g} seconds, more to come",
+                f"raise the bound (max_seconds={10 * self.seconds:g}) or take a smaller world",
             )
 
 

@@ -195,6 +195,12 @@ class TableWorld(_World):
         """Whether the cell says which state it is."""
         return len(self.cells) > 0 and len(np.unique(self.cells, axis=0)) == self.n_states
 
+    @property
+    def walled_off(self) -> int:
+        """Free cells of the map that cannot be reached from a start."""
+        free = sum(char != "#" for row in self.places.backdrop for char in row)
+        return max(free - self.n_states, 0)
+
     def last_states(self, horizon: int) -> BoolArray:
         """[S] whether an episode of exactly ``horizon`` steps can end there, from some start."""
         likely, starts = self.probability > 0, list(self.starts or (self.start,))
@@ -270,12 +276,16 @@ class HostWorld(_World):
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
 
 
+def without_places(world: World) -> str:
+    """What is said of a world that does not tell last states apart, and how to mend it."""
+    hint = " (places=module:function behind its id gives it some)" * ("id" in world.about.spec)
+    return f"the world has no places{hint}"
+
+
 def evidence(world: World) -> str:
     """What ``n_effective`` is there: how the last places of skills are known."""
     if not world.places.counted:
-        by_id = "id" in world.about.spec
-        hint = " (places=module:function behind its id gives it some)" * by_id
-        return f"not at all, as the world has no places{hint}"
+        return f"not at all, as {without_places(world)}"
     if not isinstance(world, TableWorld):
         return "sampled, one episode of each skill"
     return "exact" if world.deterministic else "exact expectation"

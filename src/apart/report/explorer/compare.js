@@ -10,11 +10,12 @@ function comparePart(data) {
       runs.map((run) => whole(run.summary.first_full_at)).join(", "),
       whole(first.summary.env_steps), rounded(meanOf(runs.map((run) => run.summary.wall_seconds)))];
   });
-  const maps = data.groups.map((group) => endsMap(data.runs[group.runs[0]], group));
+  const maps = data.groups.map((group) => [data.runs[group.runs[0]], group])
+    .filter(([run]) => hasPlaces(run)).map(([run, group]) => endsMap(run, group));
   return part("compare", "Side by side", null,
     table(["method", "world", "seeds", "found", "95 % interval", "possible", "random walk",
       "covering radius", "each seed", "complete at", "steps", "seconds"], rows),
-    html("p", { class: "words" }, "How many skills of the first seed end in each place; a click "
+    maps.length > 0 && html("p", { class: "words" }, "How many skills of the first seed end in each place; a click "
       + "opens that run above."),
     html("div", { class: "side-by-side" }, maps));
 }

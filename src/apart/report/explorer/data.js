@@ -77,13 +77,16 @@ function prepareRun(data, run, number) {
   };
   run.start = run.world.start === undefined ? run.paths[0] : run.world.start;
   run.ends = endsOf(run);
-  run.order = Array.from(run.last.keys()).sort((a, b) =>
-    run.last[a] - run.last[b] || run.probability[b] - run.probability[a] || a - b);
+  run.order = Array.from(run.last.keys());
+  if (run.world.counted) {
+    run.order.sort((a, b) =>
+      run.last[a] - run.last[b] || run.probability[b] - run.probability[a] || a - b);
+  }
   run.colour = [];
   run.order.forEach((skill, place) => { run.colour[skill] = `c${place % 7}`; });
   const complete = run.available !== null && run.ends.size >= run.available;
   run.standing = Array.from(run.last, (place, skill) => {
-    if (run.ends.get(place)[0] === skill) return "owner";
+    if (run.ends.get(place)[0] === skill || !run.world.counted) return "owner";
     return complete ? "spare" : "repeated";
   });
 }

@@ -53,7 +53,7 @@ function goalPart() {
       ["goal", nameOf(world, goal)],
       ["from", nameOf(world, start)],
       ["skill", skill],
-      first >= 0 && ["is there after", `${first} steps`],
+      first >= 0 && ["is there after", `${first} step${first === 1 ? "" : "s"}`],
       ["ends in", nameOf(world, end)],
       world.chance && canWalk(run) && ["comes there", `with probability ${percent(found.comes)}`],
       world.chance && canWalk(run) && ["ends there", `with probability ${percent(found.ends)}`],
@@ -79,11 +79,11 @@ function goalPart() {
       + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();
   });
-  return part("goal", "Go to a goal", wordsFor("Click a goal: the skill for it is the one that comes "
+  return shownWhere(hasPlaces, part("goal", "Go to a goal", wordsFor("Click a goal: the skill for it is the one that comes "
     + "there most surely, as apart reach picks it. Training began every episode at the start; from "
     + "elsewhere you see how far skills generalize.", "Click a goal: the skill for it is one that "
     + "came there when skills were evaluated at the end of training."),
-  sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total)));
+  sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total))));
 }
 
 // Per cent, rounded down: what is not all is not called 100.0.

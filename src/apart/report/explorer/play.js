@@ -57,6 +57,7 @@ function playPart() {
   listen((_, another) => {
     if (another) {
       stop();
+      bar.hidden = !hasPlaces(state.run) && state.run.frames === null;
       scrub.max = state.run.horizon;
       panels.forEach((panel, i) => panel.open(state.run, (state.skill + i) % state.run.skills));
       time = 0;
@@ -96,6 +97,7 @@ class Walker {
     this.home = button("from the start", () => this.from(run.start));
     this.head.replaceChildren(this.control.node, this.home);
     this.panel.replaceChildren(this.picture.node);
+    this.panel.hidden = this.home.hidden = this.said.hidden = !hasPlaces(run);
     this.choose(skill);
   }
 

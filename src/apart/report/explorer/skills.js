@@ -60,10 +60,10 @@ function skillsPart() {
   }
 
   listen((_, another) => { if (another) rebuild(); draw(); });
-  return part("skills", "Skills on the map",
+  return shownWhere(hasPlaces, part("skills", "Skills on the map",
     "Each line is the path of one skill; each number stands where that skill ends. Click a place "
     + "to choose the skill that ends there. The ring is the start.",
-    html("div", { class: "beside" }, panel, side));
+    html("div", { class: "beside" }, panel, side)));
 }
 
 function aboutSkill(run, skill) {

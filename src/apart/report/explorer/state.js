@@ -14,6 +14,17 @@ function wordsFor(anywhere, else_) {
   return node;
 }
 
+// A part that says nothing of some runs: hidden there, with its link above.
+function shownWhere(holds, section) {
+  listen(() => {
+    section.hidden = !holds(state.run);
+    document.querySelector(`nav a[href="#${section.id}"]`).hidden = section.hidden;
+  });
+  return section;
+}
+
+const hasPlaces = (run) => run.world.counted;
+
 // Takes what changes; listeners get the state and whether the run is another one.
 function change(changed) {
   const another = "run" in changed && changed.run !== state.run;

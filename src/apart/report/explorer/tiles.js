@@ -3,9 +3,12 @@
 function tilesPart() {
   const grid = html("div", { class: "tiles", role: "group", "aria-label": "All skills" });
   const count = html("span", { class: "muted" });
+  const words = html("span", {}, "Sorted by where they end. Dashed: repeated (another skill ends "
+    + "there too) or spare (every place in reach has its skill already).");
   let shown = "all", tiles = new Map();
   const choose = choice([["all", "all skills"], ["owner", "one for each place"],
     ["again", "repeated and spare"]], shown, (value) => { shown = value; rebuild(); });
+  const bar = html("div", { class: "bar" }, labelled("Show", choose), count);
 
   function rebuild() {
     const { run } = state;
@@ -13,6 +16,7 @@ function tilesPart() {
       || (shown === "owner") === (run.standing[skill] === "owner"));
     tiles = new Map(wanted.map((skill) => [skill, tile(run, skill)]));
     grid.replaceChildren(...tiles.values());
+    words.hidden = bar.hidden = !hasPlaces(run);
     count.textContent = `${wanted.length} of ${run.skills}`;
     select();
   }
@@ -34,16 +38,15 @@ function tilesPart() {
   });
 
   listen((_, another) => (another ? rebuild() : select()));
-  return part("tiles", "Every skill",
-    "Sorted by where they end. Dashed: repeated (another skill ends there too) or spare (every "
-    + "place in reach has its skill already).",
-    html("div", { class: "bar" }, labelled("Show", choose), count), grid);
+  return shownWhere((run) => hasPlaces(run) || run.frames !== null,
+    part("tiles", "Every skill", words, bar, grid));
 }
 
 // A map; where there is neither map nor plane, the last frame of the skill, if it is kept.
 function tilePicture(run, skill) {
   const numbers = run.world.form === "map" || run.world.plane ? null : framesOf(run, skill);
   if (numbers) return frame(run, numbers[numbers.length - 1]);
+  if (!hasPlaces(run)) return html("span");
   const picture = new Picture(run.world, "");
   picture.node.setAttribute("aria-hidden", "true");
   const path = run.path(skill), lined = run.world.form !== "list";
@@ -58,8 +61,9 @@ function tilePicture(run, skill) {
 function tile(run, skill) {
   const standing = run.standing[skill], mark = standing === "owner" ? "" : ` ${standing}`;
   const first = skill === run.order[0];
+  const ends = hasPlaces(run) ? `, ends in ${nameOf(run.world, run.last[skill])}` : "";
   return button([html("span", {}, `${skill}${mark}`), tilePicture(run, skill)], () => change({ skill }), {
     class: `tile ${standing}`, tabindex: first ? 0 : -1,
-    "aria-label": `Skill ${skill}${mark}, ends in ${nameOf(run.world, run.last[skill])}`,
+    "aria-label": `Skill ${skill}${mark}${ends}`,
   });
 }

@@ -74,12 +74,12 @@ function trainingPart() {
     slide.max = run.history.steps.length - 1;
     show(run.history.steps.length - 1);
   });
-  return part("training", "Through training", html("span", {},
+  return shownWhere(hasPlaces, part("training", "Through training", html("span", {},
     html("span", { class: "swatch kept" }), " has a skill ",
     html("span", { class: "swatch won" }), " won since the moment before ",
     html("span", { class: "swatch lost" }, "\u00d7"), " lost. The number is the first skill that "
     + "ends there."), bar, html("div", { class: "beside" }, panel,
-    html("div", { class: "side" }, said)));
+    html("div", { class: "side" }, said))));
 }
 
 function cross(picture, place) {
