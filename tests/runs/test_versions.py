@@ -148,5 +148,5 @@ def test_a_method_of_ones_own_has_to_be_registered_before(tmp_path, capsys):
     plan.write(tmp_path, Config(method="mine_alone", horizon=4), world)
     assert main(["resume", str(tmp_path)]) == 2
     said = capsys.readouterr().err
-    assert "method 'mine_alone' is not registered in this process; do that first" in said
+    assert "unknown method 'mine_alone': not registered in this process; do that first" in said
     assert "docs/guide/methods.md" in said

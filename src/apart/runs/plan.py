@@ -198,8 +198,8 @@ def _registered(config: Config) -> None:
             load_plugins()
             if getattr(config, name) not in records:
                 raise UserError(
-                    f"{spec.kind} '{getattr(config, name)}' is not registered in this process; "
-                    "do that first, in Python or by a plugin (docs/guide/methods.md)"
+                    f"unknown {spec.kind} '{getattr(config, name)}': not registered in this "
+                    "process; do that first, in Python or by a plugin (docs/guide/methods.md)"
                 )
 
 
