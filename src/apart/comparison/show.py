@@ -105,6 +105,11 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
 
 
+_LEGEND = (
+    "bar: mean · dot: a seed · line: 95 % interval of the mean · dashed: the most there can be"
+)
+
+
 def figure(results: Sequence[Result]) -> Figure:
     """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line."""
     found = groups(results)
@@ -120,11 +125,13 @@ def figure(results: Sequence[Result]) -> Figure:
             axis.set_yticks(range(len(labels)), labels if column == 0 else [], fontsize=7.5)
             draw.title(axis, _title(some[0]) if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
+    made.supxlabel(_LEGEND, fontsize=8)
     return made
 
 
 def _title(first: Result) -> str:
-    return f"{first.world}, {first.steps / 1e6:g}M steps, K = {first.skills}"
+    steps = f"{first.steps / 1e6:g}M" if first.steps >= 1_000_000 else f"{first.steps / 1e3:g}k"
+    return f"{first.world}, {steps} steps, K = {first.skills}"
 
 
 def _labels(results: Sequence[Result]) -> list[str]:
