@@ -105,9 +105,7 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
 
 
-_LEGEND = (
-    "bar: mean · dot: a seed · line: 95 % interval of the mean · dashed: the most there can be"
-)
+_LEGEND = "bar: mean · dot: a seed · line: 95 % interval of the mean\ndashed: the most there can be"
 
 
 def figure(results: Sequence[Result]) -> Figure:
