@@ -6,7 +6,6 @@ parameters for any world; `policies_of` everything at once where states are list
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias
@@ -27,6 +26,7 @@ from apart.training.evaluations import of_states
 from apart.training.learner import Learner, evaluated
 from apart.training.learners import learner_of
 from apart.training.objectives.contract import Kept, Objective, chains
+from apart.training.program import contents
 from apart.training.rounds import initial
 from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
 from apart.worlds.holding import held
@@ -92,7 +92,7 @@ def policies_of(run: Run) -> Policies | None:
         return None
     config, world, learner, learnt, hyper = learnt_of(run)
     assert isinstance(world, TableWorld)
-    same = (json.dumps(world.about.spec), config.static())
+    same = (contents(world), config.static())
     if same not in _COMPILED:
         _COMPILED[same] = jax.jit(_tables(config, world, learner))
     action, posterior, reward, rival = _COMPILED[same](learnt, hyper)

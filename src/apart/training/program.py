@@ -52,11 +52,11 @@ class Program(NamedTuple):
 
 def program(world: World, config: Config) -> Program:
     """The program for ``config`` in ``world``; equal static parts share one compilation."""
-    same = _contents(world) if isinstance(world, TableWorld) else world
+    same = contents(world) if isinstance(world, TableWorld) else world
     return _program(_Key((same, config.static()), world, config))
 
 
-def _contents(world: TableWorld) -> object:
+def contents(world: TableWorld) -> object:
     """Equal for tables that are: specs alone may be alike where somebody's own tables differ."""
     arrays = (world.next_state, world.probability, world.distance, world.cells, world.task)
     return (
