@@ -17,8 +17,8 @@ import apart
 from apart._errors import NonFinite, UserError
 from apart.running import engines, pool, queue
 from apart.running.queue import Ended, Failure
+from apart.runs import claims, plan
 from apart.runs import folder as run_folder
-from apart.runs import plan
 from apart.settings import resolve
 
 
@@ -213,7 +213,7 @@ sys.exit(main(sys.argv[1:]))
 
 def prepared(folder, method="diayn", **options):
     config, world = resolve("four_rooms", method, {**OPTIONS, **options})
-    with run_folder.claim(folder, overwrite=False):
+    with claims.claim(folder, overwrite=False):
         plan.write(folder, config, world)
     return folder
 

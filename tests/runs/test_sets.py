@@ -14,7 +14,7 @@ from apart._errors import RunInterrupted, UserError
 from apart.cli import main
 from apart.running import engines
 from apart.running.queue import Failure
-from apart.runs import files
+from apart.runs import claims, files
 from apart.runs import folder as run_folder
 from apart.runs import plan as setup
 from apart.runs.lock import Lock
@@ -169,5 +169,5 @@ def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):
     (tmp_path / "seed-1").mkdir()
     (tmp_path / "seed-1" / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="holds no run"):
-        run_folder.claim(Path(tmp_path), overwrite=True)
+        claims.claim(Path(tmp_path), overwrite=True)
     assert (tmp_path / "seed-1" / "notes.txt").read_text() == "mine"

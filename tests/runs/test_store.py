@@ -9,8 +9,7 @@ import apart
 from apart._errors import UserError
 from apart.running import records
 from apart.running import run as host
-from apart.runs import checkpoint, files
-from apart.runs import folder as run_folder
+from apart.runs import checkpoint, claims, files
 
 SMALL = {"steps": 400, "skills": 4, "horizon": 4, "batch": 16, "buffer": 100, "evaluate_every": 100}
 
@@ -106,16 +105,16 @@ def test_a_finished_run_is_not_overwritten_unless_asked(run):
 def test_overwriting_leaves_foreign_files_alone(tmp_path):
     (tmp_path / "config.json").write_text("{}")
     (tmp_path / "notes.txt").write_text("mine")
-    run_folder.claim(tmp_path, overwrite=True).close()
+    claims.claim(tmp_path, overwrite=True).close()
     assert sorted(path.name for path in tmp_path.iterdir()) == [".lock", "notes.txt"]
 
 
 def test_folders_that_are_not_ours_are_refused(tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     with pytest.raises(UserError, match="holds no run"):
-        run_folder.claim(tmp_path, overwrite=True)
+        claims.claim(tmp_path, overwrite=True)
     with pytest.raises(UserError, match="is a file"):
-        run_folder.claim(tmp_path / "thesis.tex", overwrite=True)
+        claims.claim(tmp_path / "thesis.tex", overwrite=True)
 
 
 def test_load_says_what_is_missing(tmp_path):

@@ -15,8 +15,8 @@ from apart.methods import OURS
 from apart.running import engines
 from apart.running.engines import LOCAL
 from apart.running.progress import Listener
+from apart.runs import claims, plan
 from apart.runs import folder as run_folder
-from apart.runs import plan
 from apart.runs.folder import Run, RunSet
 from apart.settings import resolve
 from apart.worlds.world import World
@@ -60,7 +60,7 @@ def prepare(
             raise UserError(f"--seeds: {seeds} is outside 1 to {plan.MAX_SEEDS}")
         check_value("seed", config.seed + seeds - 1)
     folder = run_folder.default_folder(loaded.name, method) if out is None else path("--out", out)
-    refusal = run_folder.refusal(folder, overwrite)
+    refusal = claims.refusal(folder, overwrite)
     if refusal:
         raise UserError(refusal)
     return Job(config, loaded, folder, seeds, overwrite)

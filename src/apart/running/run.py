@@ -24,7 +24,7 @@ from apart._version import __version__
 from apart.running import cache, devices, records, threads
 from apart.running.progress import Listener, Progress
 from apart.running.signals import stop_signals
-from apart.runs import checkpoint, files, plan
+from apart.runs import checkpoint, claims, files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.lock import Lock
@@ -55,7 +55,7 @@ def train_one(
     with jax.default_device(devices.find(device)), stop_signals() as stop:
         new = Plan(config, world, plan.identity(config, world), finished=False)
         training = _Training(new, run_folder.Writer(folder), stop, listener)
-        with run_folder.claimed(folder, overwrite):
+        with claims.claimed(folder, overwrite):
             plan.write(folder, config, world)
             return training.run(None)
 
@@ -155,7 +155,7 @@ class _Training:
         try:
             return self._run(saved)
         except UserError as error:  # the disk, or a world that lives on the host
-            if not run_folder.begun(self.writer.path):
+            if not claims.begun(self.writer.path):
                 raise
             raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
         finally:

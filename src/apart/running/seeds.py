@@ -17,7 +17,7 @@ from apart.running import devices
 from apart.running.engines import ENGINES, LOCAL, Engine
 from apart.running.progress import Listener, Progress
 from apart.running.queue import raise_failures
-from apart.runs import files, plan
+from apart.runs import claims, files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import RunSet
 from apart.runs.lock import Lock
@@ -49,7 +49,7 @@ def train_set(
     if engine is ENGINES[LOCAL]:
         devices.check(device)
     engine({}, lambda *_: None, math.inf)  # one that is not there says so first
-    with run_folder.claimed(folder, overwrite):
+    with claims.claimed(folder, overwrite):
         plan.write_set(folder, config, world, seeds)
         return _finish(folder, plan.read_set(folder, None), device, listener, engine)
 
@@ -92,7 +92,7 @@ def _finish(
         files.remove(folder / run_folder.SUMMARY)
     for path in todo:
         if not (path / run_folder.CONFIG).exists():
-            with run_folder.claim(path, overwrite=False):
+            with claims.claim(path, overwrite=False):
                 plan.write(path, plans[path].config, plans[path].world)
     total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
     try:

@@ -16,7 +16,7 @@ from apart.running.board import Board, Say
 from apart.running.engines import Engine
 from apart.running.progress import duration, several
 from apart.running.queue import Failure
-from apart.runs import files, plan
+from apart.runs import claims, files, plan
 from apart.runs import folder as run_folder
 from apart.worlds.world import World
 
@@ -120,7 +120,7 @@ def _write(one: Task) -> None:
     """The run's folder with its config.json, unless it was begun already."""
     path = one.folder / run_folder.CONFIG
     if not path.exists():
-        with run_folder.claim(one.folder, overwrite=False):
+        with claims.claim(one.folder, overwrite=False):
             plan.write(one.folder, one.config, one.world)
     found = plan.read(one.folder, None)
     if found.config != one.config or found.world.about.spec != one.world.about.spec:
