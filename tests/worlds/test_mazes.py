@@ -279,6 +279,9 @@ def test_bumps_cover_a_plane_of_any_size_where_the_world_says_so():
     assert np.unravel_index(np.asarray(seen[0]).argmax(), (11, 11)) == (5, 5)
     assert np.unravel_index(np.asarray(seen[1]).argmax(), (11, 11)) == (0, 8)
     assert resolve(in_metres(False), "apart_spread", {})[0].observation == "fourier"
+    unit = maze.places.plane._replace(extent=(-1.0, 1.0, -1.0, 1.0))
+    small = replace(in_metres(False), places=maze.places._replace(plane=unit))
+    assert resolve(small, "apart_spread", {})[0].observation == "rbf"
 
 
 def test_waves_are_about_a_kernel_of_the_distance():

@@ -68,7 +68,11 @@ def _is_vector(world: World) -> bool:
 
 
 def _is_position(world: World) -> bool:
-    return isinstance(world, JaxWorld | HostWorld) and world.obs.position
+    """Whether the world says so, or its plane is the one that bumps cover."""
+    if not isinstance(world, JaxWorld | HostWorld) or world.obs.shape != (2,):
+        return False
+    plane = world.places.plane
+    return world.obs.position or (plane is not None and max(map(abs, plane.extent)) <= 1.0)
 
 
 def _one_hot(world: TableWorld, _: int) -> Sight:
