@@ -328,6 +328,11 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold
         assert sorted(np.asarray(kept.states)[z, : min(n, 80)].tolist()) == sorted(last)
 
 
+def test_parts_outside_tables_are_decided_step_by_step():
+    config, _ = resolve("maze:bottleneck", "upside", {})
+    assert (config.hold, config.decisions) == (1, 200)
+
+
 def test_the_classifier_learns_whose_walks_states_are_of():
     objective, kept, hyper = walked()
     states = jnp.zeros((5, 20), jnp.int32).at[0].set(3).at[1].set(3).at[2].set(7)
