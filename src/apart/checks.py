@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -35,12 +35,21 @@ def check_names(options: Mapping[str, Any]) -> None:
 def check(config: Config, world: World) -> None:
     """`UserError` where a complete configuration names what is not there or contradicts itself."""
     checked_names(config)
+    facts = Facts.of(config, world)
+    for one in _CHECKS:
+        one(config, world, facts)
+
+
+def _check_heads(config: Config, world: World, facts: Facts) -> None:
     if isinstance(world, TableWorld) and world.about.heads > 1:
         raise UserError(
             f"{world.name}: About says {world.about.heads} heads, and a table has one; give each "
             "combination of numbers an action"
         )
-    facts = Facts.of(config, world)
+
+
+def _check_reward(config: Config, world: World, facts: Facts) -> None:
+    """Whether a discriminator gives what the reward reads."""
     reads = facts.reward.reads
     if facts.discriminates and facts.discriminator.gives != reads:
         fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
@@ -48,6 +57,10 @@ def check(config: Config, world: World) -> None:
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
             f"not {config.discriminator}"
         )
+
+
+def _check_time(config: Config, world: World, facts: Facts) -> None:
+    """Whether the steps of an episode can be dropped and held as asked."""
     if facts.rule.sweeps and config.dropout:
         by_method = METHODS[config.method].options.get("q_rule") == config.q_rule
         who = f" (set by --method {config.method})" if by_method else ""
@@ -63,22 +76,24 @@ def check(config: Config, world: World) -> None:
             f"--hold {config.hold} does not divide the {config.horizon} steps of an episode; try "
             f"{either}"
         )
-    _check_networks(config, world, facts)
-    if facts.by_place:
-        _check_places(config, world)
+
+
+def _check_task(config: Config, world: World, facts: Facts) -> None:
     if isinstance(world, TableWorld) and facts.objective.task and world.task is None:
         raise UserError(
             f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
             "to 9, where a step of the map earns points"
         )
+
+
+def _check_kept(config: Config, world: World, facts: Facts) -> None:
+    """Whether what the rewards look at is kept: known transitions, or whole episodes."""
     if isinstance(world, TableWorld) and facts.over_known and not facts.rule.sweeps:
         fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
         raise UserError(
             f"{_rewarding(config, facts)} looks at all known transitions, which "
             f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
         )
-    if facts.discriminates and facts.discriminator.embeds:
-        _check_embedded(config, world, facts.discriminator.embeds)
     if facts.objective.by_episode and facts.rule.sweeps:
         raise UserError(
             f"--objective {config.objective} rewards whole episodes, which --q-rule "
@@ -89,11 +104,9 @@ def check(config: Config, world: World) -> None:
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
             "between two updates"
         )
-    _check_numbers(config, world, facts)
-    if config.iterations > _MOST:
-        raise UserError(
-            f"--steps {config.steps}: more than {_MOST:,} rounds of {config.collection} steps"
-        )
+
+
+def _check_memory(config: Config, world: World, facts: Facts) -> None:
     needed, present = memory_bytes(config, world), _physical_memory()
     if needed > present:
         sight = observations.sight_of(world, config.observation)
@@ -113,7 +126,11 @@ _MOST: Final = 2**31 - 1  # compiled code counts in 32 bits
 
 
 def _check_numbers(config: Config, world: World, facts: Facts) -> None:
-    """`UserError` where a number that stands for two would be too large for compiled code."""
+    """Whether a count, or a number that stands for two, is too large for compiled code."""
+    if config.iterations > _MOST:
+        raise UserError(
+            f"--steps {config.steps}: more than {_MOST:,} rounds of {config.collection} steps"
+        )
     k, planned = config.skills, None  # planned: the states among which skills share places
     if isinstance(world, TableWorld):
         samples = not (facts.counting and facts.rule.sweeps)  # replay: skill * T + t
@@ -135,8 +152,10 @@ def _check_numbers(config: Config, world: World, facts: Facts) -> None:
 _MOST_PLACES: Final = 46_340  # a step from one to another is a number of 31 bits
 
 
-def _check_places(config: Config, world: World) -> None:
-    """`UserError` where ``world`` counts no places that ends can be planned on."""
+def _check_places(config: Config, world: World, facts: Facts) -> None:
+    """Whether ``world`` counts places that ends can be planned on."""
+    if not facts.by_place:
+        return
     what, noun, n = f"--discriminator {config.discriminator}", world.places.noun, world.places.bound
     if isinstance(world, TableWorld):
         special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
@@ -157,9 +176,11 @@ def _check_places(config: Config, world: World) -> None:
         )
 
 
-def _check_embedded(config: Config, world: World, most: int) -> None:
-    """`UserError` where no distance can be learned between observations, or need not be."""
-    why = ""
+def _check_embedded(config: Config, world: World, facts: Facts) -> None:
+    """Whether distances between observations can be learned, and need be."""
+    most, why = facts.discriminator.embeds, ""
+    if not (facts.discriminates and most):
+        return
     if isinstance(world, TableWorld):
         why = f"{world.name} is a table, where they are known"
     elif math.prod(world.obs.shape) > most:
@@ -237,6 +258,20 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
             f"--q-rule {config.q_rule} moves cells of a table; --network {config.network} "
             f"needs --q-rule {facts.rule.with_adam}"
         )
+
+
+_CHECKS: Final[Sequence[Callable[[Config, World, Facts], None]]] = (
+    _check_heads,
+    _check_reward,
+    _check_time,
+    _check_networks,
+    _check_places,
+    _check_task,
+    _check_kept,
+    _check_embedded,
+    _check_numbers,
+    _check_memory,
+)
 
 
 def memory_bytes(config: Config, world: World) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -73,16 +73,7 @@ def reproduce(
         return _runs.planned(specs[name], folder, *size, reading)
 
     if budget is not None:
-
-        def cost(name: str, size: Scale) -> dict[Path, float]:
-            jobs = itertools.chain.from_iterable(planned(name, size).values())
-            return {job.folder: job.seconds / machine.cores() for job in jobs}
-
-        sizes = _budget.fit(specs, reading, budget, cost)
-        if not sizes:
-            raise UserError(f"--budget {duration(budget)}: nothing fits into that")
-        for line in _budget.words(specs, reading, sizes):
-            say(line)
+        sizes = _sizes_within(budget, specs, planned, reading, say)
     plans = {name: planned(name, size) for name, size in sizes.items()}
     groups = {
         name: {job.folder: job for jobs in plan.values() for job in jobs}
@@ -109,6 +100,27 @@ def reproduce(
         done, n = sum(job.done for job in groups[name].values()), len(groups[name])
         say(f"not made in time: {name} ({done} of {n} runs); the same command goes on")
     return {name: pictures[name] for name in plans if name in pictures}
+
+
+def _sizes_within(
+    budget: float,
+    specs: Mapping[str, Experiment],
+    planned: Callable[[str, Scale], Mapping[str, Sequence[study.Task]]],
+    reading: str,
+    say: Say,
+) -> dict[str, Scale]:
+    """Seeds and steps of the experiments that fit into so many seconds; says what is left out."""
+
+    def cost(name: str, size: Scale) -> dict[Path, float]:
+        jobs = itertools.chain.from_iterable(planned(name, size).values())
+        return {job.folder: job.seconds / machine.cores() for job in jobs}
+
+    sizes = _budget.fit(specs, reading, budget, cost)
+    if not sizes:
+        raise UserError(f"--budget {duration(budget)}: nothing fits into that")
+    for line in _budget.words(specs, reading, sizes):
+        say(line)
+    return sizes
 
 
 def _in_reading(specs: Mapping[str, Experiment], reading: str, say: Say) -> dict[str, Experiment]:
