@@ -231,6 +231,25 @@ def test_skills_are_drawn_again(tmp_path, capsys):
     assert main(["draw", str(tmp_path)]) == 2
 
 
+def test_a_page_is_written_of_runs_and_sets_of_runs(tmp_path, capsys):
+    one = apart.train(WORLD, out=tmp_path / "one", **TINY)
+    two = apart.train(WORLD, out=tmp_path / "two", **{**TINY, "seeds": 2})
+    assert apart.write_page(one) == one.path / "report.html"
+    page = tmp_path / "page.html"
+    assert apart.write_page(one, tmp_path / "two", two.runs[0], out=page) == page
+    assert main(["report", str(one.path), str(two.path), "--out", str(tmp_path / "cli.html")]) == 0
+    assert page.read_text() == (tmp_path / "cli.html").read_text()
+    assert capsys.readouterr().out.startswith("3 runs: open ")
+    for wrong, said in (
+        (tmp_path / "page.txt", "does not end in .html or .htm"),
+        (tmp_path / "no" / "page.html", "is no file in a folder that exists"),
+    ):
+        with pytest.raises(apart.UserError, match=f"^out.*{said}"):
+            apart.write_page(one, out=wrong)
+    with pytest.raises(apart.UserError, match="give a run or the path"):
+        apart.write_page(one, 3)
+
+
 def test_numbers_of_a_run_are_numbers(tmp_path):
     run = apart.train(WORLD, out=tmp_path / "run", **{**TINY, "steps": "400"})
     assert run.config["skills"] == 3

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         resume,
         skill_env,
         train,
+        write_page,
     )
     from apart.methods import METHODS
     from apart.runs.folder import Run, RunSet
@@ -57,6 +58,7 @@ _PLACES = {
     "skill_env": ("apart.door", "skill_env"),
     "table_of": ("apart.worlds.search", "table_of"),
     "train": ("apart.door", "train"),
+    "write_page": ("apart.door", "write_page"),
 }
 
 __all__ = [
@@ -86,6 +88,7 @@ __all__ = [
     "skill_env",
     "table_of",
     "train",
+    "write_page",
 ]
 
 

@@ -227,9 +227,22 @@ def draw(run: Run | RunSet | str | Path, *, frames: bool = False) -> list[Path]:
     from apart.report.figures import skills_picture
 
     with _in_python():
-        found = _loaded(run)
-        runs = found.runs if isinstance(found, RunSet) else [found]
-        return [skills_picture(one, frames) for one in runs]
+        return [skills_picture(one, frames) for one in _loaded(run).runs]
+
+
+def write_page(
+    run: Run | RunSet | str | Path, *more: Run | RunSet | str | Path, out: str | Path | None = None
+) -> Path:
+    """Write a page to explore the skills of runs in a browser; its path.
+
+    ``report.html`` in the folder of the first run unless ``out`` says where: one file, without
+    anything from a network.
+    """
+    from apart.report import page
+
+    with _in_python():
+        found = [_loaded(one) for one in (run, *more)]
+        return page.write(found, None if out is None else jobs.path("--out", out)).path
 
 
 def export(run: Run | str | Path, out: str | Path) -> Path:
@@ -355,9 +368,7 @@ def _gymnasium(name: str) -> Iterator[None]:
 def load(path: str | Path) -> Any:
     """The finished `Run` in ``path``, or the `RunSet` of several seeds."""
     with _in_python():
-        folder = jobs.path("path", path)
-        several = run_folder.is_set(folder)
-        return _usable(run_folder.load_set(folder) if several else run_folder.load(folder))
+        return _usable(run_folder.load_any(jobs.path("path", path)))
 
 
 def _loaded(run: Any) -> Run | RunSet:

@@ -24,9 +24,8 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Draw, and show the map in text."""
-    folder = path("DIR", parsed.folder)
-    found = run_folder.load_set(folder) if run_folder.is_set(folder) else run_folder.load(folder)
-    for one in words.runs_of(found):
+    found = run_folder.load_any(path("DIR", parsed.folder))
+    for one in found.runs:
         one.check()
     words.tell(found, list(words.pictures(found, parsed.frames)))
     return 0

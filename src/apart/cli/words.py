@@ -162,7 +162,7 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
     """
     from apart.report.figures import NoPicture, skills_picture
 
-    for run in runs_of(trained):
+    for run in trained.runs:
         try:
             yield f"every skill drawn: {skills_picture(run, frames)}"
         except NoPicture as error:
@@ -171,16 +171,11 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
             yield f"no picture: {error}"
 
 
-def runs_of(trained: Run | RunSet) -> list[Run]:
-    """One run, or those of a set."""
-    return trained.runs if isinstance(trained, RunSet) else [trained]
-
-
 def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
     """What was found, as text; ``drawn`` as `pictures` says it, made when its turn comes."""
     from apart.report.figures import has_map, legend, terminal_map
 
-    runs = runs_of(trained)
+    runs = trained.runs
     for run in runs:
         s, k = run.summary, int(run.config["skills"])
         full = (

@@ -15,11 +15,13 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
+from apart._errors import UserError
 from apart.report.page_data import page_data
 from apart.runs import files
-from apart.runs.folder import Run
+from apart.runs import folder as run_folder
+from apart.runs.folder import Run, RunSet
 from apart.skills.policies import policies_of
 
 # In the order in which they stand in the page; together they are one function.
@@ -44,9 +46,36 @@ SCRIPTS: Final = (
 )
 
 
-def write(runs: Sequence[Run], path: Path) -> None:
-    """Write the page of ``runs`` to ``path``."""
+_ENDINGS: Final = (".html", ".htm")
+
+
+class Written(NamedTuple):
+    """A page that was written, and how many runs it shows."""
+
+    path: Path
+    n_runs: int
+
+
+def write(found: Sequence[Run | RunSet], out: Path | None = None) -> Written:
+    """Write the page of runs, those of sets among them, each shown once.
+
+    Args:
+        found: runs and sets of runs, at least one.
+        out: the page; `folder.REPORT` in the folder of the first unless said.
+
+    Raises:
+        UserError: a page cannot be there, or a run does not load; nothing was written.
+    """
+    path = out or found[0].path / run_folder.REPORT
+    if path.suffix.lower() not in _ENDINGS:
+        raise UserError(f"--out: {path} does not end in {' or '.join(_ENDINGS)}")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UserError(f"--out: {path} is no file in a folder that exists")
+    runs = list({run.path.resolve(): run for one in found for run in one.runs}.values())
+    for run in runs:
+        run.check()
     files.write_bytes(path, html(page_data(runs, policies_of)).encode())
+    return Written(path, len(runs))
 
 
 def html(data: dict[str, Any]) -> str:

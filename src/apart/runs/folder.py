@@ -80,6 +80,11 @@ class Run:
         return worlds.from_spec(self.spec, int(self.config["horizon"]))
 
     @property
+    def runs(self) -> list[Run]:
+        """Itself alone, as a set of runs has several."""
+        return [self]
+
+    @property
     def n_effective(self) -> Any:
         """Distinct last states of the K greedy episodes; by chance, their expected number."""
         return self.summary["n_effective"]
@@ -349,6 +354,11 @@ def load_set(path: str | Path) -> RunSet:
     if not (folder / SUMMARY).exists():
         raise UserError(f"{folder}: no finished set of runs here ({SUMMARY} is missing)")
     return RunSet(folder, [load(seed) for seed in seed_folders(folder)])
+
+
+def load_any(path: Path) -> Run | RunSet:
+    """The finished run, or the finished set of runs, in ``path``."""
+    return load_set(path) if is_set(path) else load(path)
 
 
 def is_set(path: Path) -> bool:
