@@ -104,15 +104,41 @@ class Facts(NamedTuple):
         return self.objective.bonus or (self.discriminates and self.reward.bonus is not None)
 
     @property
+    def only_q(self) -> bool:
+        """Whether Q alone is a network."""
+        return self.counting or (not self.discriminates and self.objective.own_form)
+
+    @property
     def networks(self) -> dict[str, Network]:
         """Those that are there, by what they are for."""
         found = {"Q": NETWORKS[self.q.kind]}
-        return found if self.counting else {**found, "logits": NETWORKS[self.logits.kind]}
+        return found if self.only_q else {**found, "logits": NETWORKS[self.logits.kind]}
 
 
+# Options that updates alone look at: a random walk makes none.
+_OF_UPDATES: Final = frozenset(
+    {
+        "time_weight",
+        "dropout",
+        "keep",
+        "context",
+        "bonus",
+        "batch",
+        "buffer",
+        "learning_rate",
+        "discriminator_learning_rate",
+        "anneal",
+        "discount",
+        "q_rule",
+        "bootstrap_last",
+        "target_period",
+        "average_rate",
+    }
+)
 # Options that some configurations do not look at; setting one of those is a mistake worth a word.
 _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
     {
+        "batch": lambda c, f: f.counting and f.rule.sweeps and f.rule.adam,
         "buffer": lambda c, f: f.counting and f.rule.sweeps,
         "context": lambda c, f: f.counting and CONTEXTS[c.context].only_last,
         "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,
@@ -120,7 +146,9 @@ _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
         "one_skill": lambda c, f: c.episodes_per_update == 1,
         "init_logits": lambda c, f: f.counting,
         "prior": lambda c, f: not f.counting,
-        "fading": lambda c, f: f.discriminator.over_known,
+        "fading": lambda c, f: (
+            f.discriminator.over_known or not (f.counting or c.updates_per_episode)
+        ),
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
         "bonus": lambda c, f: not f.adds,
@@ -130,6 +158,8 @@ _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
 
 def is_idle(name: str, config: Config, facts: Facts) -> bool:
     """Whether a configuration does not look at the option ``name``."""
+    if name in _OF_UPDATES and not config.updates_per_episode:
+        return True
     if name in FORMS and not facts.discriminates:
         return name not in facts.objective.reads or (name in TRAINED and facts.counting)
     return name in _IDLE and _IDLE[name](config, facts)

@@ -21,7 +21,6 @@ from apart.learner import networks
 from apart.learner.networks import NETWORKS, Form
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS, OURS, READINGS, Method
-from apart.worlds import grid
 from apart.worlds.holding import held
 from apart.worlds.observations import OBSERVATIONS
 from apart.worlds.world import TableWorld, World, n_available
@@ -148,7 +147,7 @@ def _with_networks(
     if text == Config.network:
         by_user, text = by_user or not is_table, _usual_network(world)
     q, logits = networks.parse(text)
-    if Facts.of(dataclasses.replace(config, network=text, **set_), world).counting:  # it has none
+    if Facts.of(dataclasses.replace(config, network=text, **set_), world).only_q:
         if "network" in options and "/" in text:
             raise UserError(f"--network {text}: only Q is a network here; write {q}")
         logits = next(f for f in map(Form, NETWORKS) if f.is_table) if is_table else q
@@ -184,12 +183,11 @@ def only_here(config: Config) -> str | None:
 def words(config: Config, world: World) -> list[str] | None:
     """The words after ``apart`` that train the same again; None where there are none.
 
-    The name of a map is what it was called: a file must still be there. The length of an episode
-    is always among them: the world of a stored run has that of the run as its default.
+    The length of an episode is always among them: the world of a stored run has that of the run as
+    its default.
     """
-    kind = world.about.spec.get("kind")
-    named = kind == grid.KIND or world.name.startswith(f"{kind}:")
-    if not named or only_here(config) is not None:
+    named = worlds.written(world.about.spec)
+    if named is None or only_here(config) is not None:
         return None
     wanted = dataclasses.asdict(config)
     options: dict[str, Any] = {
@@ -208,7 +206,7 @@ def words(config: Config, world: World) -> list[str] | None:
         options |= differs
     else:
         return None
-    said = ["train", world.name, "--method", config.method]
+    said = ["train", named, "--method", config.method]
     slip = world.about.spec.get("slip")
     said += ["--slip", str(slip)] if slip else []
     for name, value in options.items():

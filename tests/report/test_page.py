@@ -300,17 +300,38 @@ def test_a_damaged_run_is_refused_and_nothing_written(tmp_path, capsys):
 )
 def test_the_command_trains_the_same_again(options):
     """Its words, read by the command line, give the same configuration."""
+    options = dict(options)
+    _same_again("u_maze", options.pop("method"), options, 0.1)
+
+
+@pytest.mark.parametrize(
+    "world",
+    ["maze:u:start=random", "gym:CartPole-v1", "gym:CartPole-v1:render_mode=rgb_array,seed=3"],
+)
+def test_the_command_trains_the_same_again_outside_tables(world):
+    pytest.importorskip("gymnasium")
+    _same_again(world, "apart_spread", {"skills": 3, "steps": 4000})
+
+
+def _same_again(named, method, options, slip=0.0):
     from apart.cli import _parser, train
 
-    options = dict(options)
-    config, world = resolve("u_maze", options.pop("method"), options, 0.1)
+    config, world = resolve(named, method, options, slip)
     stored = worlds.from_spec(world.about.spec, config.horizon)
     said = words(config, stored)
     parsed = _parser(said)[0].parse_args(said)
     given = train._options(parsed)
-    again, same_world = resolve(parsed.world, given.pop("method"), given, float(parsed.slip))
+    again, same_world = resolve(parsed.world, given.pop("method"), given, float(parsed.slip or 0))
     assert again == config
     assert same_world.about.spec == world.about.spec
+
+
+def test_a_world_that_only_python_has_is_no_word():
+    spec = {"kind": "gym", "id": "Mine-v0", "name": "Mine-v0,size=2"}
+    assert worlds.written(spec) == "gym:Mine-v0:size=2"
+    assert worlds.written({**spec, "only_here": True}) is None
+    assert worlds.written({**spec, "name": 'Mine-v0,sizes=["1", "2"]'}) is None  # a list
+    assert worlds.written({"kind": "mine", "name": "mine:1"}) is None
 
 
 def test_every_part_of_the_script_is_in_the_page():

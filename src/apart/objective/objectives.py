@@ -48,6 +48,7 @@ class Kind:
         grows: whether the number of skills that are drawn does.
         task: whether it is about the task of a map.
         counts_in_tables: whether it trains nothing where states can be counted.
+        own_form: whether what it trains is a table of its own, whatever networks are.
         staged: whether what it does at a step depends on how many there will be.
         squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
@@ -64,6 +65,7 @@ class Kind:
     grows: bool = False
     task: bool = False
     counts_in_tables: bool = False
+    own_form: bool = False
     staged: bool = False
     squares: int = 0
 
@@ -99,6 +101,7 @@ OBJECTIVES: Final = Registry(
             trains=True,
             by_episode=True,
             grows=True,
+            own_form=True,
         ),
         "valor_all": Kind(
             "the same with all skills from the start",
@@ -107,6 +110,7 @@ OBJECTIVES: Final = Registry(
             listed=True,
             trains=True,
             by_episode=True,
+            own_form=True,
         ),
         "dads": Kind(
             "by how much a skill's own dynamics foretell the next state better than all skills' do",

@@ -68,6 +68,18 @@ def known_everywhere(spec: Spec) -> bool:
     return kind in _EVERYWHERE or kind in _PLUGGED
 
 
+def written(spec: Spec) -> str | None:
+    """What a user writes to `load` the world of ``spec``; None where only Python has it.
+
+    The name of a map is what it was called: a file must still be there.
+    """
+    kind, name = spec.get("kind"), str(spec.get("name"))
+    if kind == hosts.KIND:
+        return hosts.written(spec)
+    loaded = kind in _LOADERS and name.startswith(f"{kind}:")
+    return name if loaded or kind == grid.KIND else None
+
+
 def from_spec(spec: Spec, horizon: int) -> World:
     """The world that ``spec`` describes, with ``horizon`` as its default length of an episode.
 

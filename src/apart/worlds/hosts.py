@@ -212,6 +212,17 @@ def only_here(spec: Spec) -> bool:
     return "only_here" in spec or any("__main__:" in p for p in paths if isinstance(p, str))
 
 
+def written(spec: Spec) -> str | None:
+    """What names the world of ``spec`` to `load`, ``gym:`` before it; None where nothing does."""
+    id_, name = str(spec["id"]), str(spec["name"])
+    text = f"{id_}:{name[len(id_) + 1 :]}" if name != id_ else id_
+    try:
+        same = registered.named(*registered.parsed(text, SYNTAX)) == name
+    except UserError:  # arguments that nobody can write so: a list
+        same = False
+    return f"{KIND}:{text}" if same and not only_here(spec) else None
+
+
 def acts_in(spec: Spec) -> Acts:
     """How actions are chosen, from a spec."""
     known = spec["actions"]
