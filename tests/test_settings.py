@@ -217,6 +217,17 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ("apart_plus", {"init_logits": 1.0}, "ours", "--init-logits does nothing"),
         ("apart_spread", {"fading": 0.1}, "ours", "--fading does nothing"),
         ("apart_plus", {"context": "last"}, "ours", "--context does nothing"),
+        ("apart_plus", {"episodes_per_update": 3000, "buffer": 200_000}, "ours", "--buffer does"),
+        ("random_walk", {"learning_rate": 0.1}, "ours", "--learning-rate does nothing"),
+        ("random_walk", {"fading": 0.1}, "ours", "--fading does nothing"),
+        ("valor", {"network": "table/mlp:8"}, "ours", "only Q is a network here; write table"),
+        (
+            "count_bonus",
+            {"discriminator": "ensemble", "reward": "clipped_posterior"},
+            "ours",
+            "adds a bonus of its own",
+        ),
+        ("count_bonus", {"context": "current"}, "ours", "use --context next or last"),
         ("apart_plus", {"network": "table/mlp:8"}, "ours", "only Q is a network here; write table"),
         (
             "apart_spread",

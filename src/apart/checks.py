@@ -13,11 +13,12 @@ import numpy as np
 from apart._config import SPECS, Config, flag
 from apart._errors import UserError, unknown
 from apart._registry import load_plugins
-from apart.facts import NAMED, Facts
+from apart.facts import NAMED, Facts, is_idle
 from apart.learner import networks, q_learning
 from apart.learner.networks import NETWORKS
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
+from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS
 from apart.worlds import observations
 from apart.worlds.observations import OBSERVATIONS
@@ -49,13 +50,24 @@ def _check_heads(config: Config, world: World, facts: Facts) -> None:
 
 
 def _check_reward(config: Config, world: World, facts: Facts) -> None:
-    """Whether a discriminator gives what the reward reads."""
+    """Whether a discriminator gives what the reward reads, and both go with the objective."""
     reads = facts.reward.reads
     if facts.discriminates and facts.discriminator.gives != reads:
         fits = [name for name, d in DISCRIMINATORS.items() if d.gives == reads]
         raise UserError(
             f"--reward {config.reward} needs --discriminator {' or '.join(fits)}, "
             f"not {config.discriminator}"
+        )
+    if facts.objective.bonus and facts.discriminates and facts.reward.bonus is not None:
+        raise UserError(
+            f"--reward {config.reward} adds a bonus of its own, times --bonus, as --objective "
+            f"{config.objective} does; use one of them"
+        )
+    if facts.objective.bonus and not CONTEXTS[config.context].after:
+        fits = [name for name, known in CONTEXTS.items() if known.after]
+        raise UserError(
+            f"--objective {config.objective} rewards the state that a step leads to, "
+            f"--context {config.context} the one before; use --context {' or '.join(fits)}"
         )
 
 
@@ -79,7 +91,9 @@ def _check_time(config: Config, world: World, facts: Facts) -> None:
 
 
 def _check_task(config: Config, world: World, facts: Facts) -> None:
-    if isinstance(world, TableWorld) and facts.objective.task and world.task is None:
+    if not (isinstance(world, TableWorld) and facts.objective.task):
+        return
+    if world.task is None or not (world.task > 0).any():
         raise UserError(
             f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
             "to 9, where a step of the map earns points"
@@ -99,7 +113,7 @@ def _check_kept(config: Config, world: World, facts: Facts) -> None:
             f"--objective {config.objective} rewards whole episodes, which --q-rule "
             f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
         )
-    if config.buffer < config.transitions:
+    if config.buffer < config.transitions and not is_idle("buffer", config, facts):
         raise UserError(
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
             "between two updates"

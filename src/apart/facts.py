@@ -115,21 +115,18 @@ class Facts(NamedTuple):
         return found if self.only_q else {**found, "logits": NETWORKS[self.logits.kind]}
 
 
-# Options that updates alone look at: a random walk makes none.
-_OF_UPDATES: Final = frozenset(
+# Options of rewards and of learning from them: they do nothing without updates (a random walk).
+_OF_UPDATES: Final = FORMS | frozenset(
     {
         "time_weight",
         "dropout",
         "keep",
-        "context",
         "bonus",
         "batch",
         "buffer",
         "learning_rate",
-        "discriminator_learning_rate",
         "anneal",
         "discount",
-        "q_rule",
         "bootstrap_last",
         "target_period",
         "average_rate",
@@ -140,15 +137,13 @@ _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
     {
         "batch": lambda c, f: f.counting and f.rule.sweeps and f.rule.adam,
         "buffer": lambda c, f: f.counting and f.rule.sweeps,
-        "context": lambda c, f: f.counting and CONTEXTS[c.context].only_last,
+        "context": lambda c, f: f.discriminator.learned is None and CONTEXTS[c.context].only_last,
         "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,
         "keep": lambda c, f: not c.dropout or TIME_WEIGHTS[c.time_weight].ascends,
         "one_skill": lambda c, f: c.episodes_per_update == 1,
         "init_logits": lambda c, f: f.counting,
-        "prior": lambda c, f: not f.counting,
-        "fading": lambda c, f: (
-            f.discriminator.over_known or not (f.counting or c.updates_per_episode)
-        ),
+        "prior": lambda c, f: f.discriminator.learned is not None,
+        "fading": lambda c, f: f.discriminator.over_known,
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
         "bonus": lambda c, f: not f.adds,

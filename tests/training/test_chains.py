@@ -74,6 +74,10 @@ def test_chains_are_walked_alike_in_all_kinds_of_world(hold):
     places = np.asarray(table.obs if hold == 1 else table.place)
     for other in (seen, hosted):
         np.testing.assert_array_equal(places, other.place)
+    # What follows the end of a chain was not done: it is measured nowhere.
+    np.testing.assert_array_equal(hosted.alive, np.asarray(drawn.choice) != 6)
+    if seen.alive is not None:
+        np.testing.assert_array_equal(seen.alive, hosted.alive)
     for path, choice, who in zip(places, *map(np.asarray, drawn[1:]), strict=True):
         for t in range(4):
             now, action = path[t * hold], choice[t]
@@ -326,6 +330,35 @@ def test_walks_of_growing_skills_are_remembered_and_those_of_kept_ones_stay(hold
         n = int(kept.n_states[z])
         assert n == len(wanted[z])
         assert sorted(np.asarray(kept.states)[z, : min(n, 80)].tolist()) == sorted(last)
+
+
+def test_what_follows_the_end_of_an_episode_is_no_walk():
+    objective, kept, hyper = walked(horizon=80)  # parts of 8 decisions, walks of 3
+    growing = jnp.arange(5) < 3
+    kept = kept._replace(tree=kept.tree._replace(growing=growing, depth=jnp.ones(5, int)))
+    obs = jnp.arange(81) % 14 + jnp.zeros((3, 1), int)
+    made = jnp.arange(80) < jnp.array([7, 9, 80])[:, None]  # before, within and after the walks
+    episodes = Episodes(obs, jnp.zeros((3, 80), int), jnp.arange(3), alive=made)
+    kept = objective.meet(kept, Met(episodes, jnp.int32(1), None), hyper)
+    assert kept.n_states.tolist() == [0, 2, 4, 0, 0]
+    assert np.asarray(kept.states)[1, :4].tolist() == [8, 9, 0, 0]
+    assert np.asarray(kept.states)[2, :4].tolist() == [8, 9, 10, 11]
+
+
+def test_skills_may_grow_from_every_start():
+    world = parse("S....#S....", "two corridors")
+    config, _ = resolve(world, "upside", {"skills": 4, "horizon": 20})
+    hyper, objective = hyper_of(config), learner_of(world, config).objective
+    kept = objective.init(jax.random.key(0), hyper)
+    begins = diffusion.begins((0, 5), 10)
+    np.testing.assert_allclose(begins, np.eye(10)[[0, 5]].sum(0) / 2)
+    np.testing.assert_allclose(kept.ends, np.tile(begins, (4, 1)))
+    assert np.flatnonzero(kept.within).tolist() == [0, 5]
+    source, action = np.divmod(np.arange(50), 5)
+    graph = Graph(*map(jnp.asarray, (source, world.next_state[source, action, 0], source >= 0)))
+    looked = upside_tree._looked(kept, graph, begins, 2, 3, jnp.int32(0))
+    assert int(looked.tree.node) == -1
+    assert np.flatnonzero(looked.within).tolist() == [0, 1, 2, 5, 6, 7]
 
 
 def test_parts_outside_tables_are_decided_step_by_step():

@@ -142,6 +142,9 @@ def test_what_follows_the_end_of_an_episode_is_not_measured():
     assert float(got.mean_last_reward) == pytest.approx((2 + 7) / 2)
     assert float(got.discriminator_accuracy) == pytest.approx(2 / 6)
     np.testing.assert_allclose(got.reward_quantiles, [1, 2.5, 4.5, 5.75, 7])
+    np.testing.assert_allclose(got.accuracy_per_step, [0.5, 0.5, 0, 0])
+    nobody = evaluate_episodes(judge, seen._replace(alive=jnp.zeros((2, 4), bool)))
+    assert float(nobody.mean_reward) == float(nobody.discriminator_accuracy) == 0.0
 
 
 def test_several_starts_are_drawn_alike_and_counted_exactly():

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from itertools import combinations_with_replacement
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from conftest import NIGHTLY
 from reference import family
 
 from apart._config import SPECS
 from apart._errors import UserError
+from apart.facts import NAMED
 from apart.learner.episodes import Batch, Sampled
 from apart.methods import METHODS
 from apart.objective.contexts import Moved
@@ -28,10 +31,16 @@ from apart.worlds.grid import parse
 
 WORLD = parse("S.3\n.#S", "two starts and a task")
 TINY = {"skills": 5, "horizon": 4, "steps": 400, "batch": 24, "epsilon": 0.3}
+WITHOUT_BATCHES = {name: value for name, value in TINY.items() if name != "batch"}
 IN_ORACLE = {"told_apart", "count_bonus"}  # whole updates in test_oracle
 IN_LOOPS = {"metra", "counted", "rnd", "edl", "eigen", "visr", "discern"}  # in test_objectives
 IN_LOOPS |= {"smerl", "domino", "upside", "upside_tree", "upside_walks"}  # in test_chains
 IN_TABLES = [name for name, m in METHODS.items() if "network" not in m.options]
+
+
+def tiny(method):
+    """Options for any method."""
+    return WITHOUT_BATCHES if method == "random_walk" else TINY
 
 
 def _types(state):
@@ -52,15 +61,16 @@ def test_a_chunk_of_a_maze_compiles_once(method, options):
     assert _types(jax.eval_shape(run.chunk, fresh, hyper, jnp.int32(1))) == _types(fresh)
 
 
-NUMBERS = [name for name, spec in SPECS.items() if spec.traced and name in FORMS | {"bonus"}]
+NUMBERS = [name for name, spec in SPECS.items() if spec.traced]
 
 
 def numbers_that_are_not_refused_do_something(method, run, before):
     """By training, as what records say of themselves could be wrong; the program is compiled."""
-    usual, _ = resolve(WORLD, method, TINY)
+    usual, _ = resolve(WORLD, method, tiny(method))
     for name in NUMBERS:
         try:
-            other = {**TINY, name: 0.5 * getattr(usual, name) or 0.01}
+            now = getattr(usual, name)
+            other = {**tiny(method), name: 1.0 - now if name == "epsilon" else 0.5 * now or 0.01}
             hyper = hyper_of(resolve(WORLD, method, other)[0])
         except UserError as error:
             assert "does nothing" in str(error)
@@ -73,7 +83,7 @@ def numbers_that_are_not_refused_do_something(method, run, before):
 
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
-    config, world = resolve(WORLD, method, TINY)
+    config, world = resolve(WORLD, method, tiny(method))
     run, hyper = program(world, config), hyper_of(config)
     fresh = run.init(jnp.uint32(1), hyper)
     before = _types(fresh)  # other ones after a chunk: the next chunk would compile again
@@ -90,8 +100,42 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert bool(run.finite(whole))
     assert 1 <= int(found.n_effective) <= config.skills
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
-    if config.updates_per_episode:
-        numbers_that_are_not_refused_do_something(method, run, [whole, found])
+    numbers_that_are_not_refused_do_something(method, run, [whole, found])
+
+
+NAMED_ = {name: list(NAMED[spec.kind]) for name, spec in SPECS.items() if spec.kind in NAMED}
+CHOICES = {name: NAMED_[name] for name in ("discriminator", "reward", "context", "time_weight")}
+CHOICES |= {name: [True, False] for name in ("dropout", "anneal", "one_skill", "bootstrap_last")}
+CHOICES |= {"buffer": [800], "episodes_per_update": [2], "updates_per_episode": [3], "hold": [2]}
+CHOICES |= {"q_rule": NAMED_["q_rule"], "target_period": [0, 7], "average_rate": [0.0, 0.3]}
+CHOICES |= {"network": ["linear", "mlp:8", "table/mlp:8", "mlp:8/table", "mlp:8/mlp:4"]}
+LOOKED_AT = IN_TABLES if NIGHTLY else ["random_walk", "valor", "apart_spread"]
+
+
+def traced(config, world):
+    """The program as text: two that are equal do the same."""
+    run, hyper = program(world, config), hyper_of(config)
+
+    def whole(hyper):
+        state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(1))
+        return state, run.evaluate(state, hyper)
+
+    return re.sub(r"0x[0-9a-f]+", "", str(jax.make_jaxpr(whole)(hyper)))
+
+
+@pytest.mark.parametrize("method", LOOKED_AT)
+def test_choices_that_are_not_refused_do_something(method):
+    config, world = resolve(WORLD, method, tiny(method))
+    usual = traced(config, world)
+    for name, values in CHOICES.items():
+        for value in values:
+            try:
+                other, _ = resolve(WORLD, method, {**tiny(method), name: value})
+            except UserError:
+                continue
+            keeps = name == "q_rule" and method == "random_walk"  # a sweep's keeps what was seen
+            if getattr(other, name) != getattr(config, name) and not keeps:
+                assert traced(other, world) != usual, (name, value)
 
 
 def test_places_in_a_learned_distance_repeat_themselves_and_go_on_to_the_bit():
@@ -131,7 +175,7 @@ def test_an_episode_teaches_all_skills_too():
 
 @pytest.mark.parametrize("method", IN_TABLES)
 def test_every_method_refuses_options_that_do_nothing(method):
-    config, _ = resolve(WORLD, method, TINY)
+    config, _ = resolve(WORLD, method, tiny(method))
     unread = sorted(FORMS - OBJECTIVES[config.objective].reads)
     for name in unread:
         with pytest.raises(UserError, match="does nothing"):

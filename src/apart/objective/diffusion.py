@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from apart._lazy import jnp
@@ -10,6 +11,11 @@ from apart._types import Array
 KEPT: Final = 0.8  # the mean posterior that a skill needs to be kept
 OLDER: Final = 3.0  # how often a kept skill counts where a new one counts once
 _NOBODY: Final = 0.05  # of its time that each growing skill may be anywhere
+
+
+def begins(starts: Sequence[int], n_states: int) -> Array:
+    """[S] the share of episodes that begin in each state."""
+    return jnp.zeros(n_states).at[jnp.asarray(starts)].add(1.0 / len(starts))
 
 
 def walks(source: Array, target: Array, seen: Array, n_states: int, steps: int) -> Array:

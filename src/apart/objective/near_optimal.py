@@ -23,13 +23,12 @@ def remembered(known: Array, skill: Array, new: Array) -> Array:
     return after
 
 
-def gate(earned: Array, best: Array, there_is_a_task: Array) -> Array:
+def gate(earned: Array, best: Array) -> Array:
     """1 where a skill earned nearly the best return (SMERL's indicator), else 0.
 
-    Nobody may differ before the task is solved at all; without a task everybody may.
+    Nobody may differ before the task is solved at all.
     """
-    solved = (best > 0) | ~there_is_a_task
-    return (solved & (earned >= SMERL_SHARE * best)).astype(jnp.float32)
+    return ((best > 0) & (earned >= SMERL_SHARE * best)).astype(jnp.float32)
 
 
 def repulsion(visits: Array) -> Array:

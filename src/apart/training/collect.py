@@ -241,6 +241,8 @@ def by_steps(
                 lambda c, k: step(c, action, stays, k), carry, keys
             )
             ended = None if ended is None else ended.any(axis=0)
+        if stays is not None:
+            taken = taken & ~stays
         return after, (observe(after[0]), passed, action, taken, ended)
 
     alive = jnp.ones(n_episodes, bool)

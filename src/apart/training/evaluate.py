@@ -140,13 +140,15 @@ def _of_taken(
     """``measured`` over the steps that were taken, where episodes may end before T."""
     alive = episodes.alive
     assert alive is not None
-    n, last = alive.sum(), alive.sum(axis=1) - 1
+    n = jnp.maximum(alive.sum(), 1)
+    last = jnp.maximum(alive.sum(axis=1) - 1, 0)
     taken = jnp.where(alive, reward, jnp.nan)
     return measured._replace(
         discriminator_accuracy=(correct & alive).sum() / n,
         mean_reward=jnp.where(alive, reward, 0.0).sum() / n,
         mean_last_reward=jnp.take_along_axis(reward, last[:, None], 1).mean(),
         reward_quantiles=jnp.nanquantile(taken, jnp.asarray(QUANTILES)),
+        accuracy_per_step=(correct & alive).sum(axis=0) / jnp.maximum(alive.sum(axis=0), 1),
     )
 
 

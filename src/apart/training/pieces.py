@@ -125,7 +125,6 @@ class Known(NamedTuple):
     empty: Callable[[], Model]
     add: Callable[[Any, Episodes], Model]  # (model, new episodes)
     graph: Callable[[Any], Graph]  # those that were seen, as edges
-    start: int
 
 
 def draw(p: Pieces, replay: Replay, ring: Ring, hyper: Hyper, key: Key, rounds: Array) -> Sampled:

@@ -73,7 +73,6 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
         empty=lambda: model.init(*cells.shape),
         add=lambda now, new: _known(p, cells, now, new),
         graph=lambda now: _graph(next_state, now),
-        start=given.starts[0],
     )
     kept = known if p.rule.sweeps else None
     objective = objectives.build(given._replace(known=kept, listed=True))

@@ -30,7 +30,7 @@ class Occupied(NamedTuple):
 
 
 def build(given: Given) -> Objective:
-    """DOMiNO in a table; without a task it is the repulsion alone."""
+    """DOMiNO in a table with a task."""
     n_states, n_skills = given.counted, given.p.config.skills
     assert n_states is not None
     assert given.p.states is not None
@@ -45,8 +45,7 @@ def build(given: Given) -> Objective:
         away = near_optimal.repulsion(kept.visits).T
         points, differs = (task, away) if obs is None else (task[obs], away[obs])
         wanted = near_optimal.mixed(points[:, None], differs, kept.multiplier)
-        alone = only_task & (task.max() > 0)
-        return jnp.where(alone, points[:, None], wanted)
+        return jnp.where(only_task, points[:, None], wanted)
 
     def meet(kept: Occupied, met: Met, hyper: Hyper) -> Occupied:
         states, skill = met.episodes.obs[:, 1:], met.episodes.skill

@@ -123,7 +123,7 @@ def _sampled(kept: Stages, new: Array, made: Array) -> Stages:
     """A uniform sample of all points so far (reservoir): the nth replaces one with chance M / n.
 
     Of ``new`` [n, D] only those count that were ``made`` [n]: the rest follows the end of an
-    episode.
+    episode. Which places are taken does not depend on the seed; what comes to them does.
     """
     n_new, size = new.shape[0], kept.points.shape[0]
     nth = kept.n_seen + jnp.cumsum(made) - 1

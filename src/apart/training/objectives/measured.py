@@ -62,7 +62,8 @@ def measured(given: Given) -> Keeper:
         return kept._replace(points=where)
 
     def fit(kept: Measured, drawn: Sampled, hyper: Hyper, rate: Array) -> Measured:
-        # Pairs of the memory, which has all that was ever seen: a batch is mostly of the start.
+        # Pairs of the memory, which has all that was ever seen: a batch is mostly of the start. The
+        # places of these pairs do not depend on the seed; what is in the memory does.
         batch, key = drawn.batch, jax.random.fold_in(jax.random.key(0), kept.turn)
         shape, n = (2, batch.skill.shape[0]), jnp.maximum(kept.points.n, 1)
         first, second = map(whole, kept.points.memory[jax.random.randint(key, shape, 0, n)])

@@ -25,7 +25,7 @@ class Gated(NamedTuple):
 
 
 def build(given: Given) -> Objective:
-    """SMERL in a table; without a task the reward is the discriminator's alone, times ``--bonus``.
+    """SMERL in a table with a task.
 
     What a transition is worth is known for all skills at once: the gate is that of a skill by its
     latest episodes, not that of the episode that a transition was in.
@@ -40,7 +40,7 @@ def build(given: Given) -> Objective:
 
     def of_states(kept: Gated, obs: Obs | None, hyper: Hyper) -> Array:
         points = task if obs is None else task[obs]
-        open_ = near_optimal.gate(kept.earned, kept.earned.max(), task.max() > 0)
+        open_ = near_optimal.gate(kept.earned, kept.earned.max())
         differs = open_ * judged(kept.told, obs, hyper)
         return points[:, None] + hyper.bonus * differs
 

@@ -40,12 +40,11 @@ def build(given: Given) -> Objective:
     n_states, c = given.counted, given.p.config
     n_skills, steps = c.skills, max(c.decisions // DIFFUSING, 1)
     assert n_states is not None
-    assert given.known is not None
-    start = given.known.start
+    begins = diffusion.begins(given.starts, n_states)
 
     def init(key: Key, hyper: Hyper) -> Diffused:
         return Diffused(
-            jnp.zeros((n_skills, n_states)).at[:, start].set(1.0),
+            jnp.tile(begins, (n_skills, 1)),
             jnp.eye(n_states),
             jnp.arange(n_skills) < FIRST,
             jnp.int32(0),

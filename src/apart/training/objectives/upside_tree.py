@@ -44,15 +44,14 @@ def build(given: Given) -> Objective:
     part = max(c.decisions // PARTS, 1)
     deepest = max(c.decisions // part - 1, 1)  # the last walk is a part, too
     assert n_states is not None
-    assert given.known is not None
-    start = given.known.start
+    begins = diffusion.begins(given.starts, n_states)
 
     def init(key: Key, hyper: Hyper) -> Grown:
         return Grown(
             trees.init(c.skills),
-            jnp.zeros((c.skills, n_states)).at[:, start].set(1.0),
+            jnp.tile(begins, (c.skills, 1)),
             jnp.eye(n_states),
-            jnp.arange(n_states) == start,
+            begins > 0,
             jax.random.key_data(key),
         )
 
@@ -74,7 +73,7 @@ def build(given: Given) -> Objective:
         assert graph is not None
         looks = met.rounds % EVERY == 0
         looked: Grown = jax.lax.cond(
-            looks, lambda: _looked(kept, graph(), start, part, deepest, met.rounds), lambda: kept
+            looks, lambda: _looked(kept, graph(), begins, part, deepest, met.rounds), lambda: kept
         )
         return looked
 
@@ -101,14 +100,16 @@ def quality(kept: Grown) -> Array:
     return found
 
 
-def _looked(kept: Grown, graph: Graph, start: int, part: int, deepest: int, rounds: Array) -> Grown:
+def _looked(
+    kept: Grown, graph: Graph, begins: Array, part: int, deepest: int, rounds: Array
+) -> Grown:
     """``kept`` after a look at the ``graph`` and at the skills."""
     n_skills, n_states = kept.ends.shape
     ways = (graph.source, graph.target, graph.seen)
     kept = kept._replace(walks=diffusion.walks(*ways, n_states, max(part // WALK, 1)))
     tree = trees.looked(kept.tree, quality(kept), deepest)
-    where = jnp.where(tree.node < 0, start, jnp.argmax(kept.ends[tree.node]))
-    within = diffusion.reach(*ways, jnp.arange(n_states) == where, part)
+    end = jnp.arange(n_states) == jnp.argmax(kept.ends[tree.node])
+    within = diffusion.reach(*ways, jnp.where(tree.node < 0, begins > 0, end), part)
     key = jax.random.fold_in(jax.random.wrap_key_data(kept.key), rounds)
     new = tree.growing & ~(kept.tree.growing & (kept.tree.node == tree.node))
     lots = jax.random.uniform(key, (n_skills, n_states)) * within

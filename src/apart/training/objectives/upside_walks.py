@@ -20,7 +20,7 @@ from apart._types import Array, Key, Obs
 from apart.learner import adam
 from apart.learner.adam import Fitted
 from apart.learner.approximators import Approximator
-from apart.learner.episodes import Sampled
+from apart.learner.episodes import Episodes, Sampled
 from apart.objective import diffusion, trees
 from apart.objective.trees import Tree
 from apart.training.objectives.contract import Given, Met, Objective, of_one_state
@@ -70,7 +70,7 @@ def build(given: Given) -> Objective:
         return jax.nn.softmax(scores(kept, obs, hyper), axis=1)
 
     def meet(kept: Walked, met: Met, hyper: Hyper) -> Walked:
-        kept = _remembered(kept, met.episodes.obs, met.episodes.skill, part, walk)
+        kept = _remembered(kept, met.episodes, part, walk)
 
         def look() -> Walked:
             # What a trained classifier cannot name once, it may name another time.
@@ -103,24 +103,27 @@ def _of_tree(tree: Tree, logits: Array) -> Array:
     return jnp.where(tree.kept | tree.growing, logits, -1e9)
 
 
-def _remembered(kept: Walked, obs: Array, skill: Array, part: int, length: int) -> Walked:
-    """``kept`` with the walks of episodes ``obs`` [E, T + 1, ...] of growing skills.
+def _remembered(kept: Walked, new: Episodes, part: int, length: int) -> Walked:
+    """``kept`` with the walks of the ``new`` episodes of growing skills.
 
-    A walk of ``length`` decisions has one state more, the one that it begins in.
+    A walk of ``length`` decisions has one state more, the one that it begins in. Of an episode that
+    ended before it did, the states that it came to are kept: what follows is the last one repeated.
     """
-    most, n = kept.states.shape[1], length + 1
+    most, steps = kept.states.shape[1], jnp.arange(length + 1)
+    ends = None if new.alive is None else new.alive.sum(axis=1)  # [E] decisions that were made
 
-    def one(now: Walked, episode: tuple[Array, Array]) -> tuple[Walked, None]:
-        at, z = episode
+    def one(now: Walked, episode: tuple[Array, Array, Array | None]) -> tuple[Walked, None]:
+        at, z, end = episode
         first = now.tree.depth[z] * part
-        walk = jax.lax.dynamic_slice_in_dim(at, first, n)
-        place = (now.n_states[z] + jnp.arange(n)) % most
-        states = now.states.at[z, place].set(walk)
-        grown = now._replace(states=states, n_states=now.n_states.at[z].add(n))
-        found: Walked = jax.tree.map(lambda a, b: jnp.where(now.tree.growing[z], a, b), grown, now)
-        return found, None
+        walk = jax.lax.dynamic_slice_in_dim(at, first, length + 1)
+        made = now.tree.growing[z] & (True if end is None else first + steps <= end)
+        # States that are not taken go past the end, where nothing is.
+        place = jnp.where(made, (now.n_states[z] + steps) % most, most)
+        states = now.states.at[z, place].set(walk, mode="drop")
+        n_states = now.n_states.at[z].add(jnp.broadcast_to(made, steps.shape).sum())
+        return now._replace(states=states, n_states=n_states), None
 
-    after: Walked = jax.lax.scan(one, kept, (obs, skill))[0]
+    after: Walked = jax.lax.scan(one, kept, (new.obs, new.skill, ends))[0]
     return after
 
 
