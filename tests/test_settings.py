@@ -449,3 +449,10 @@ def test_ends_by_bins_where_bins_are_counted():
 def test_what_needs_a_table_names_what_does_not():
     with pytest.raises(UserError, match="cannot be listed; try --method apart_spread"):
         resolve("maze:u", "apart_plus", {})
+
+
+def test_a_method_without_replay_takes_as_many_episodes_as_it_likes():
+    config, _ = resolve("four_rooms", "apart_plus", {"episodes_per_update": 3000})
+    assert config.transitions > config.buffer
+    with pytest.raises(UserError, match="--buffer 50000 is smaller than the 120000"):
+        resolve("four_rooms", "diayn", {"episodes_per_update": 3000})

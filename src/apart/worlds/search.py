@@ -1,9 +1,8 @@
 """Any deterministic environment -> a `TableWorld`, by breadth-first search over its states.
 
-A state is copied, every action is tried on copies, and states are told apart by their keys
-(`snapshots`). An environment that has its transitions written down (``P``, as Gymnasium's toy
-worlds) is read instead, and may then be stochastic. What was found is played against the
-environment before anybody trusts it.
+What follows a state is read or tried (`following`); states are told apart by their keys
+(`snapshots`). An environment that has its transitions written down may be stochastic. What was
+found is played against the environment before anybody trusts it.
 
 States in which an episode ends absorb: every action stays. Counters of steps are no part of the
 state, so that a limit on the length of an episode is none of the world's business.
@@ -13,46 +12,30 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from apart._errors import UserError
 from apart.worlds import places, snapshots, tables
-from apart.worlds.guards import Line, of_reset, of_step, saying, undisturbed
+from apart.worlds.following import (
+    Cell,
+    Differs,
+    Locate,
+    Model,
+    State,
+    Stepper,
+    Table,
+    clocks,
+    has_model,
+)
+from apart.worlds.guards import Line, of_reset, saying, undisturbed
 from apart.worlds.registered import check_environment, limit_of
 from apart.worlds.world import TableWorld
 
 MAX_STATES: Final = 20_000
 MAX_SECONDS: Final = 300.0
-_PLAYS, _STEPS = 8, 64  # episodes that are compared with the table, and their length
-_TRIALS: Final = 256  # single steps that are, of a world with a model
-_PROBES, _PROBED = 4, 24  # episodes that show which numbers count steps
-_RESEEDS: Final = 6  # tries of a step that draws random numbers
-Cell = tuple[int, int]
-Locate = Callable[[Any], Cell | None]
-
-
-class _State(NamedTuple):
-    """A state that was found. ``held`` is what goes on from there: a copy, or a number."""
-
-    key: Hashable
-    ended: bool
-    held: Any
-    cell: Cell | None
-
-
-class _Table(NamedTuple):
-    """What a search finds, states in the order of their distance."""
-
-    number: dict[tuple[Hashable, bool], int]
-    successors: list[list[dict[int, float]]]
-    cells: list[Cell | None]
-
-
-class _Differs(Exception):
-    """The environment does not do what the table says."""
 
 
 def table_of(
@@ -116,14 +99,14 @@ def _begins_anew(bare: Any) -> bool:
 
 def _searched(
     env: Any, name: str, actions: Sequence[int], locate: Locate, limits: _Limits
-) -> _Table:
+) -> Table:
     """The table, played against the environment, which was just reset."""
-    if _has_model(env.unwrapped, len(actions)):
-        model = _Model(env.unwrapped, name, actions, locate)
+    if has_model(env.unwrapped, len(actions)):
+        model = Model(env.unwrapped, name, actions, locate)
         found = _breadth_first(model.state(int(env.unwrapped.s), False), model.after, limits)
         try:
             model.play(env, found)
-        except _Differs as differs:
+        except Differs as differs:
             raise UserError(f"{name}: does not follow its own table P ({differs})") from None
         return found
     if _begins_anew(env.unwrapped):
@@ -133,13 +116,13 @@ def _searched(
         first = copied(env)
     if first is env:
         raise UserError(f"{name}: cannot be copied: copy.deepcopy gives the environment itself")
-    clocks = _clocks(first, copied, name, actions)
-    for counted in (clocks, {}) if clocks else ({},):
-        stepper = _Stepper(first, copied, counted, name, actions, locate)
+    counters = clocks(first, copied, name, actions)
+    for counted in (counters, {}) if counters else ({},):
+        stepper = Stepper(first, copied, counted, name, actions, locate)
         found = _breadth_first(stepper.state(copied(first), False), stepper.after, limits)
         try:
-            stepper.play(env if counted is clocks else copied(first), found)
-        except _Differs as differs:
+            stepper.play(env if counted is counters else copied(first), found)
+        except Differs as differs:
             last = differs
             continue
         return found
@@ -184,10 +167,10 @@ class _Limits(NamedTuple):
 
 
 def _breadth_first(
-    first: _State, after: Callable[[_State], list[list[tuple[_State, float]]]], limits: _Limits
-) -> _Table:
+    first: State, after: Callable[[State], list[list[tuple[State, float]]]], limits: _Limits
+) -> Table:
     """All states that follow ``first``; ``after`` gives those of every action, by chance."""
-    found = _Table({(first.key, first.ended): 0}, [], [first.cell])
+    found = Table({(first.key, first.ended): 0}, [], [first.cell])
     queue, n_actions = deque([(first, 0)]), 0
     while queue:
         state, distance = queue.popleft()
@@ -208,191 +191,6 @@ def _breadth_first(
         n_actions = len(row)
         found.successors.append(row)
     return found
-
-
-class _Model:
-    """States of a world that has its transitions written down.
-
-    ``P[s][a]`` lists (probability, next state, reward, terminated); ``s`` is the state it is in.
-    """
-
-    def __init__(self, env: Any, name: str, actions: Sequence[int], locate: Locate) -> None:
-        self.env, self.name, self.actions, self.locate = env, name, actions, locate
-
-    def state(self, number: int, ended: bool) -> _State:
-        """The state of that number."""
-        before, self.env.s = self.env.s, number
-        with saying(self.name, "cell"):
-            cell = self.locate(self.env)
-        self.env.s = before
-        return _State(number, ended, number, cell)
-
-    def after(self, state: _State) -> list[list[tuple[_State, float]]]:
-        """For each action the states that may follow."""
-        with saying(self.name, "its table P"):
-            return [
-                [
-                    (self.state(int(number), bool(ended)), float(chance))
-                    for chance, number, _, ended in self.env.P[state.held][action]
-                    if chance > 0
-                ]
-                for action in self.actions
-            ]
-
-    def play(self, env: Any, found: _Table) -> None:
-        """`_Differs` where the environment does otherwise: single steps in any state."""
-        rng = np.random.default_rng(0)
-        going = [(key, n) for (key, ended), n in found.number.items() if not ended]
-        for trial in range(_TRIALS):
-            number, state = going[int(rng.integers(len(going)))]
-            with saying(self.name, "reset"):
-                env.reset(seed=trial)  # what it draws there must not matter
-            env.unwrapped.s = number
-            _compare(env, self.name, self.actions, found, rng, self._number, state, 1)
-
-    @staticmethod
-    def _number(env: Any) -> int:
-        return int(env.unwrapped.s)
-
-
-class _Stepper:
-    """States of an environment that can only be stepped: they are copies of it."""
-
-    def __init__(
-        self,
-        first: Any,
-        copied: Callable[[Any], Any],
-        clocks: dict[snapshots.Path, Any],
-        name: str,
-        actions: Sequence[int],
-        locate: Locate,
-    ) -> None:
-        self.first, self.copied, self.clocks = first, copied, clocks
-        self.name, self.actions, self.locate = name, actions, locate
-        self.generators = snapshots.generators_in(first)
-
-    def state(self, env: Any, ended: bool) -> _State:
-        """The state in which ``env`` is, with all counters of steps set back."""
-        with saying(self.name, "reading its state"):
-            for path, number in self.clocks.items():
-                snapshots.put(env, path, number)
-            return _State(snapshots.key_of(env), ended, env, self.locate(env.unwrapped))
-
-    def after(self, state: _State) -> list[list[tuple[_State, float]]]:
-        """For each action the one state that follows."""
-        found: list[list[tuple[_State, float]]] = []
-        trial = None
-        for action in self.actions:
-            if trial is None:
-                trial = self.copied(state.held)
-            one, drew = self._stepped(trial, action)
-            if drew:
-                self._check_chance(state, action, one)
-            found.append([(one, 1.0)])
-            # Where nothing happened, the next action needs no new copy.
-            trial = trial if not drew and (one.key, one.ended) == (state.key, False) else None
-        if snapshots.key_of(state.held) != state.key:
-            raise UserError(
-                f"{self.name}: cannot be copied: a step of the copy changes the original"
-            )
-        return found
-
-    def _stepped(self, env: Any, action: int) -> tuple[_State, bool]:
-        before = snapshots.drawn_from(self.generators)
-        with saying(self.name, f"step({action})"):
-            _, terminated, _ = of_step(self.name, env.step(action))
-        return self.state(env, terminated), snapshots.drawn_from(self.generators) != before
-
-    def _check_chance(self, state: _State, action: int, one: _State) -> None:
-        """A step that draws random numbers must do the same whatever they are."""
-        for seed in range(_RESEEDS):
-            snapshots.reseed(self.generators, seed)
-            other, _ = self._stepped(self.copied(state.held), action)
-            if (other.key, other.ended) != (one.key, one.ended):
-                raise UserError(
-                    f"{self.name}: is stochastic: action {action} in one state leads to different "
-                    "states; only worlds with a table P of their own may be"
-                )
-
-    def play(self, env: Any, found: _Table) -> None:
-        """`_Differs` where the environment, which was just reset, does otherwise."""
-        rng = np.random.default_rng(0)
-        for play in range(_PLAYS):
-            one = env if play == 0 else self.copied(self.first)
-            _compare(one, self.name, self.actions, found, rng, self._key)
-
-    def _key(self, env: Any) -> bytes:
-        now = {path: snapshots.put(env, path, number) for path, number in self.clocks.items()}
-        key = snapshots.key_of(env)
-        for path, number in now.items():
-            snapshots.put(env, path, number)
-        return key
-
-
-def _compare(
-    env: Any,
-    name: str,
-    actions: Sequence[int],
-    found: _Table,
-    rng: np.random.Generator,
-    key: Callable[[Any], Hashable],
-    state: int = 0,
-    steps: int = _STEPS,
-) -> None:
-    """Random actions; `_Differs` where the next state is not one that the table knows."""
-    for step in range(1, steps + 1):
-        chosen = int(rng.integers(len(actions)))
-        with saying(name, f"step({actions[chosen]})"):
-            _, terminated, truncated = of_step(name, env.step(actions[chosen]))
-        number = found.number.get((key(env), terminated))
-        if number not in found.successors[state][chosen]:
-            raise _Differs(f"step {step} of an episode came elsewhere than in the search")
-        state = number
-        if terminated or truncated:
-            return
-
-
-def _clocks(
-    first: Any, copied: Callable[[Any], Any], name: str, actions: Sequence[int]
-) -> dict[snapshots.Path, Any]:
-    """The numbers that change by the same amount in every step, whatever is done, as at the start.
-
-    They count steps. If one of them decides what happens, the play against the table shows it, and
-    the search is made again with all of them as a part of the state.
-    """
-    rng, start = np.random.default_rng(1), snapshots.numbers_in(first)
-    by: dict[snapshots.Path, float] | None = None
-    for _ in range(_PROBES):
-        env, before = copied(first), start
-        for _ in range(_PROBED):
-            action = actions[int(rng.integers(len(actions)))]
-            with saying(name, f"step({action})"):
-                _, terminated, truncated = of_step(name, env.step(action))
-            now = snapshots.numbers_in(env)
-            moved = {path: now[path] - before[path] for path in now if path in before}
-            if by is None:
-                by = {path: change for path, change in moved.items() if change}
-            by = {path: change for path, change in by.items() if moved.get(path) == change}
-            before = now
-            if terminated or truncated:
-                break
-    return {path: snapshots.get(first, path) for path in by or ()}
-
-
-def _has_model(env: Any, n_actions: int) -> bool:
-    """Whether its transitions are written down as in Gymnasium's toy worlds."""
-    model, state = getattr(env, "P", None), getattr(env, "s", None)
-    if not isinstance(model, dict) or not isinstance(state, int | np.integer):
-        return False
-    rows = model.get(int(state))
-    return (
-        isinstance(rows, dict)
-        and len(rows) == n_actions
-        and all(
-            isinstance(after, list) and after and all(len(one) == 4 for one in after)
-            for after in rows.values()
-        )
-    )
 
 
 def _actions(env: Any, name: str) -> list[int]:
