@@ -113,6 +113,7 @@ CASES = {
     "averaged": {"method": "apart", "average_rate": 0.05},
     "grouped": {"method": "diayn", "q_rule": "shared_adam", "batch": 96},  # by action
     "grouped_own": {"method": "apart", "batch": 96},
+    "picked": {"method": "tuned_vic", "skills": 9, "target_period": 7},  # numbers of one skill
     "held": {"method": "ap_min_ascending", "hold": 2, "horizon": 8},
     "held_longer": {"method": "apart_logits", "hold": 4, "horizon": 12, "q_rule": "shared_plain"},
     "held_sweep": {"method": "apart_plus", "hold": 3, "horizon": 9},
@@ -157,7 +158,7 @@ FORMS = {
 IN_FORMS = (
     *("apart", "tuned_vic", "last_states", "current_state", "target", "shared_apart"),
     *("shared_diayn", "decay", "averaged", "bootstrap", "held", "held_shared"),
-    *("grouped", "grouped_own"),
+    *("grouped", "grouped_own", "picked"),
 )
 # Every case with observations of a compiled world, and in each other form what it alone computes:
 # `make nightly` has them all.
@@ -166,7 +167,7 @@ ALSO = {
     "linear-states": ("apart", "tuned_vic", "target", "shared_apart", "averaged", "decay"),
     "linear-samples": ("apart", "last_states", "bootstrap"),
     "jax": IN_FORMS,
-    "host": ("apart", "last_states", "shared_diayn", "held", "grouped_own"),
+    "host": ("apart", "last_states", "shared_diayn", "held", "grouped_own", "picked"),
 }
 BIASED = ("bias", "bias_target", "bias_of_logits", "additive_bias")
 # Where an action has several successors.

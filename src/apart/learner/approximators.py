@@ -19,12 +19,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from apart._lazy import jax, jnp
 from apart._types import Array, Key, Obs
 from apart.learner import groups
 
+_MOST_UNITS: Final = 1024  # below the last layer: each number that is picked brings so many weights
 Params = Any  # a pytree of arrays
 Shape = tuple[int, ...]
 Pullback = Callable[[Array], Params]
@@ -53,6 +54,9 @@ class Approximator(NamedTuple):
     read_own: Callable[[Params, Obs, Array], tuple[Array, Pullback]] | None = None
     # (parameters, observations, an action of each [n]) -> [n, K] that of rows [n, A, K], pullback;
     # None where that is no less work than all
+    read_at: Callable[[Params, Obs, Array], tuple[Array, Pullback]] | None = None
+    # (parameters, observations, numbers of each [n, m]) -> [n, m] these of rows as they lie in
+    # memory, pullback; None where that is no less work than all
     of_skills: Callable[[Array, Params, Params], Params] | None = None
     # (skills [K] bool, parameters, earlier ones) -> these for those skills, the earlier ones for
     # all others, where rows end in K; None where skills share parameters
@@ -205,9 +209,25 @@ def network(
         out, pull = jax.vjp(rows, params)
         return out, lambda gradient: pull(gradient)[0]
 
+    def read_at(params: Weights, obs: Obs, at: Array) -> tuple[Array, Pullback]:
+        def rows(weights: Weights) -> Array:
+            # Rows of the transposed layer lie together; its columns would be gathered one by one.
+            picked = weights.last.T[at]  # [n, m, units]
+            numbers = jnp.einsum("nmh,nh->nm", picked, inputs(weights, obs))
+            return numbers if weights.bias is None else numbers + weights.bias[at]
+
+        out, pull = jax.vjp(rows, params)
+        return out, lambda gradient: pull(gradient)[0]
+
     def scaled(params: Weights, factor: Array) -> Weights:
         scaled_bias = None if params.bias is None else factor * params.bias
         return params._replace(last=factor * params.last, bias=scaled_bias)
 
-    own = read_own if len(shape) == 2 else None
-    return Approximator(init, read, scaled, own, of_skills=None if hidden else _by_columns)
+    return Approximator(
+        init,
+        read,
+        scaled,
+        read_own=read_own if len(shape) == 2 else None,
+        read_at=read_at if below[0] <= _MOST_UNITS else None,
+        of_skills=None if hidden else _by_columns,
+    )

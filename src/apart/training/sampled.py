@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final, NamedTuple
+
 import jax
 import jax.numpy as jnp
 
@@ -18,6 +20,7 @@ from apart.training.pieces import Pieces, draw
 from apart.training.state import Hyper, Learnt
 
 MOST_SLICES = 32  # actions: behind a network their maximum is faster so (benchmarks/mazes.py)
+_LEAST: Final = 8  # skills: with fewer, all numbers are as fast as those of one skill
 
 
 def sampled(given: Given, replay: Replay) -> Learner:
@@ -29,45 +32,81 @@ def sampled(given: Given, replay: Replay) -> Learner:
     """
     p, counted = given.p, given.counted
     objective = objectives.build(given)
-    # In tables the bits of earlier versions stay.
-    grouped = counted is None and groups.pays(p.n_actions, p.config.batch)
-    grouped = grouped and p.q.read_own is not None
+    way = _way(p) if counted is None else Way()  # in tables the bits of earlier versions stay
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds)
-        q = _q_step(p, objective, learnt, drawn, hyper, grouped)
+        q = _q_step(p, objective, learnt, drawn, hyper, way)
         return common.fitted(objective, learnt, drawn, hyper, q)
 
     return common.assemble(p, objective, replay=replay, update=update)
 
 
+class Way(NamedTuple):
+    """How the last layer of Q is computed for a batch, where that need not be all of it."""
+
+    picks: bool = False  # only the numbers of each sample's own skill
+    groups: bool = False  # samples in groups of equal actions
+
+
+def _way(p: Pieces) -> Way:
+    """The one with the least work: benchmarks/mazes.py has what each costs."""
+    plain = p.q.read_own is not None  # one head: rows are [A, K]
+    picks = plain and p.q.read_at is not None and not p.rule.shares and p.config.skills >= _LEAST
+    return Way(picks, plain and not picks and groups.pays(p.n_actions, p.config.batch))
+
+
 def _q_step(
-    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, grouped: bool
+    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, way: Way
 ) -> Fitted:
-    batch, kept = drawn.batch, learnt.discriminator
-    each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
-    following = p.q.read(common.target_params(learnt), batch.next_obs)[0]
-    by_slices = grouped and p.n_actions <= MOST_SLICES
-    value = q_learning.best(following, by_slices)  # [B, K]
-    if p.rule.shares:
-        reward = drawn.weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
-        target = reward + hyper.discount * drawn.proceeds[:, None] * value
-        teaches = jnp.ones((1, 1))
-    else:
-        own = rewards_of(objective, kept, common.moves(drawn), batch.skill, hyper)
-        onward = drawn.proceeds * value[each, batch.skill]
-        target = (drawn.weight * own + hyper.discount * onward)[:, None]
+    target = _bounded(objective, _targets(p, objective, learnt, drawn, hyper, way), hyper)
+    batch, size = drawn.batch, p.config.batch
+    if p.q.read_at is not None and way.picks:
+        own = batch.action * p.config.skills + batch.skill
+        q, pull = p.q.read_at(learnt.q.params, batch.obs, own[:, None])
+        gradient = q_learning.gradient(q, jnp.ones(()), target, size)
+        return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
+    teaches = jnp.ones((1, 1))
+    if not p.rule.shares:
         teaches = jax.nn.one_hot(batch.skill, p.config.skills)
-    if objective.bounds is not None:
-        # A maximum over noisy values feeds on itself, the more so the shorter a decision is: in the
-        # mazes Q grows to many times what there is to gain (docs/paper/apart_spread.md).
-        longest = 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
-        low, high = objective.bounds
-        target = jnp.clip(target, low * longest, high * longest)
-    if grouped and p.q.read_own is not None:
+    if p.q.read_own is not None and way.groups:
         q, pull = p.q.read_own(learnt.q.params, batch.obs, batch.action)
-        gradient = q_learning.gradient(q, teaches, teaches * target, p.config.batch)
+        gradient = q_learning.gradient(q, teaches, teaches * target, size)
     else:
         q, pull = p.q.read(learnt.q.params, batch.obs)
-        gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, p.config.batch)
+        gradient = q_learning.sampled_gradient(q, batch.action, teaches, target, size)
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
+
+
+def _targets(
+    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, way: Way
+) -> Array:
+    """[B, K] of every skill where transitions are shared, else [B, 1] of the one that acted."""
+    batch, kept, params = drawn.batch, learnt.discriminator, common.target_params(learnt)
+    if p.q.read_at is not None and way.picks:
+        at = jnp.arange(p.n_actions) * p.config.skills + batch.skill[:, None]
+        value = p.q.read_at(params, batch.next_obs, at)[0].max(axis=1)  # [B]
+    else:
+        following = p.q.read(params, batch.next_obs)[0]
+        value = q_learning.best(following, way.groups and p.n_actions <= MOST_SLICES)  # [B, K]
+        if not p.rule.shares:
+            each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
+            value = value[each, batch.skill]
+    if p.rule.shares:
+        reward = drawn.weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
+        return reward + hyper.discount * drawn.proceeds[:, None] * value
+    own = rewards_of(objective, kept, common.moves(drawn), batch.skill, hyper)
+    return (drawn.weight * own + hyper.discount * drawn.proceeds * value)[:, None]
+
+
+def _bounded(objective: Objective, target: Array, hyper: Hyper) -> Array:
+    """``target`` within what rewards can add up to.
+
+    A maximum over noisy values feeds on itself, the more so the shorter a decision is: in the mazes
+    Q grows to many times what there is to gain (docs/paper/apart_spread.md).
+    """
+    if objective.bounds is None:
+        return target
+    longest = 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
+    low, high = objective.bounds
+    return jnp.clip(target, low * longest, high * longest)
