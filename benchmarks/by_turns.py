@@ -23,7 +23,12 @@ METHODS = (
     *("apart", "ap_min_ascending", "ap_average", "diayn", "vic", "tuned_vic", "apart_logits"),
     *("apart_plus",),
 )
-LARGE = {"apart_plus_in_open_20": ("apart_plus", "open_20", {"skills": 440})}
+MAZE = {"hold": 4, "network": "mlp", "observation": "rbf", "batch": 256, "updates_per_episode": 4}
+LARGE: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "apart_plus_in_open_20": ("apart_plus", "open_20", {"skills": 440}),
+    "vic_in_a_maze": ("vic", "maze:bottleneck", {"skills": 100, **MAZE}),
+    "apart_spread_in_a_maze": ("apart_spread", "maze:bottleneck", {"skills": 100}),
+}
 CODE = """
 import json
 try:
