@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from apart import worlds
 from apart.comparison import results as comparison
 from apart.comparison import show
+from apart.worlds.spread import ideal_radius
+from apart.worlds.world import TableWorld
 from tabled.base import ROOT, markdown, stored, table
 
 
@@ -19,15 +22,33 @@ def compare() -> str:
 
 @table
 def compare_few() -> str:
-    """How ten skills of each method spread."""
-    rows = []
-    for row in comparison.read(ROOT / "results" / "compare-few.json"):
-        distinct, radius = (row.cells[name].values for name in ("distinct", "covering_radius"))
+    """How ten skills of each method spread: the covering radius, the best of all worlds first."""
+    found = comparison.read(ROOT / "results" / "compare-few.json")
+    loaded = {row.world: worlds.load(row.world) for row in found}
+    ideal = {
+        row.world: ideal_radius(world, row.horizon, row.skills)
+        for row in found
+        if isinstance(world := loaded[row.world], TableWorld)
+    }
+    scores: dict[str, list[float]] = {}
+    cells: dict[str, dict[str, str]] = {}
+    ends: dict[str, list[float]] = {}
+    seeds: dict[str, set[int]] = {}
+    for row in found:
+        radius = row.cells["covering_radius"].values
         low, high = min(radius), max(radius)
-        spread_ = f"{low:g}" if low == high else f"{low:g} to {high:g}"
-        rows.append((fmean(radius), [f"`{row.label}`", spread_, f"{fmean(distinct):.1f}"]))
-    rows.sort(key=lambda row: row[0])
-    return markdown(["method", "covering radius", "distinct last states"], [r for _, r in rows])
+        among = "" if low == high else f" ({low:g} to {high:g})"
+        cells.setdefault(row.label, {})[row.world] = f"{fmean(radius):.1f}{among}"
+        scores.setdefault(row.label, []).append(ideal[row.world] / fmean(radius))
+        ends.setdefault(row.label, []).append(fmean(row.cells["distinct"].values))
+        seeds.setdefault(row.label, set()).add(len(radius))
+    rows = []
+    for label in sorted(cells, key=lambda label: -fmean(scores[label])):
+        many = " to ".join(map(str, dict.fromkeys([min(seeds[label]), max(seeds[label])])))
+        there = [cells[label].get(world, "-") for world in ideal]
+        rows.append([f"`{label}`", *there, f"{fmean(ends[label]):.1f}", many])
+    head = [f"{world} (greedy k-center: {n})" for world, n in ideal.items()]
+    return markdown(["method", *head, "distinct last states, mean", "seeds"], rows)
 
 
 @table
