@@ -37,7 +37,7 @@ def run(parsed: argparse.Namespace) -> int:
     from apart.skills import places
     from apart.skills.library import SAMPLED, open_policies
 
-    goal = places.meant(found.world, goal)
+    goal = places.meant(found.world, goal, found.skills[0].last_state)
     policies = open_policies(found)
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)
