@@ -18,9 +18,10 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.runs.skills import Reach
 from apart.skills import apart_skills
 from apart.skills.export import _scaled
-from apart.skills.library import open_policies
+from apart.skills.library import SampledPolicies, open_policies
 from apart.skills.policies import learnt_of
 from apart.training.learner import evaluated
 from apart.worlds.grid import parse
@@ -250,6 +251,28 @@ def test_a_goal_in_one_step_and_a_goal_by_sampled_episodes(tmp_path, capsys):
     out = capsys.readouterr().out
     assert " in 20 of 20 sampled episodes\n" in out
     assert "reached after 1 step: " in out
+
+
+def test_a_goal_that_the_stored_episode_alone_comes_to(tmp_path, capsys, monkeypatch):
+    """As by chance, or from a random start: no sampled episode is the stored one."""
+    twins.register()
+    run = apart.train(twins.jax_grid(RING), out=tmp_path / "jax", **SMALL, network="linear")
+    monkeypatch.setattr(SampledPolicies, "reach", lambda self, place, start: Reach(3, 0.0))
+    goal = run.skills[3].last_state
+    assert main(["reach", str(run.path), "--goal", ",".join(map(str, goal))]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("skill 3 of 5 comes to ")
+    assert first.endswith(" in 0 of 20 sampled episodes")
+    assert second.startswith("reached after ")
+
+
+@pytest.mark.parametrize("twin", [twins.jax_grid, twins.host_grid])
+def test_a_start_is_for_tables(twin, tmp_path, capsys):
+    twins.register()
+    run = apart.train(twin(RING), out=tmp_path / "run", **SMALL, network="linear")
+    assert main(["reach", str(run.path), "--goal", "0,0", "--start", "0,1"]) == 2
+    said = capsys.readouterr().err
+    assert said == "apart: --start: for tables only; ring begins where its reset puts it\n"
 
 
 def test_a_goal_that_the_map_has_but_no_episode(tmp_path, capsys):

@@ -23,7 +23,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         metavar="ROW,COL",
         help="a place, as skills.json writes it; in a table also the number of a state",
     )
-    parser.add_argument("--start", metavar="ROW,COL", help="where to begin (default: the start)")
+    parser.add_argument(
+        "--start", metavar="ROW,COL", help="where to begin, in a table (default: the start)"
+    )
     parser.set_defaults(command=run)
 
 
@@ -34,6 +36,11 @@ def run(parsed: argparse.Namespace) -> int:
     goal = place("--goal", parsed.goal)
     start = None if parsed.start is None else place("--start", parsed.start)
     found = run_folder.load(path("DIR", parsed.folder))
+    exact = isinstance(found.world, TableWorld)
+    if start is not None and not exact:
+        raise UserError(
+            f"--start: for tables only; {found.world.name} begins where its reset puts it"
+        )
     from apart.skills import places
     from apart.skills.library import SAMPLED, open_policies
 
@@ -43,10 +50,11 @@ def run(parsed: argparse.Namespace) -> int:
     walked = policies.rollout(skill, start, None)
     there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
     way = f"comes to {_said(goal)} from {_said(walked[0])}"
-    if probability == 0:
+    # The stored episode may come there, and none of those that are sampled.
+    stored = () if exact else found.skills[skill].trajectory
+    if probability == 0 and not any(places.is_at(at, goal) for at in stored):
         print(f"no skill {way}")
     else:
-        exact = isinstance(found.world, TableWorld)
         sampled = f"in {round(probability * SAMPLED)} of {SAMPLED} sampled episodes"
         how = f"with probability {probability:.4g}" if exact else sampled
         print(f"skill {skill} of {len(found.skills)} {way} {how}")
