@@ -221,6 +221,29 @@ def test_wrong_words_are_one_line(words, message, tmp_path, capsys, monkeypatch)
     assert {p.name for p in tmp_path.iterdir()} == {"run"}
 
 
+@pytest.fixture(scope="module")
+def ring_run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("ring") / "run"
+    return apart.train(RING, out=out, **{**SMALL, "steps": 60})
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export {run} --out {run}",
+        "reach {run} --goal 1,1",
+        "reach {run} --goal 99999999999",
+        "reach {run} --goal 0,0 --start 9,9",
+    ],
+)
+def test_wrong_words_do_not_wait_for_jax(words, ring_run):
+    said = [word.format(run=ring_run.path) for word in words.split()]
+    code = "import sys, apart.cli; print(apart.cli.main(sys.argv[1:]), 'jax' in sys.modules)"
+    command = [sys.executable, "-c", code, *said]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "2 False\n", done.stderr
+
+
 def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
     run = apart.train(RING, out=tmp_path / "run", **SMALL)
     goal = run.skills[3].last_state

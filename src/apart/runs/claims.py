@@ -1,4 +1,4 @@
-"""Who may write into a folder: a new run takes an empty one, or one whose run may go."""
+"""Who may write into a folder: a new run takes an empty one, or one whose run may go. No JAX."""
 
 from __future__ import annotations
 
@@ -102,6 +102,15 @@ def refusal(path: Path, overwrite: bool) -> str | None:
         f"{path} holds an unfinished run; go on with 'apart resume {path}', choose another --out "
         "or pass --overwrite"
     )
+
+
+def occupied(path: Path) -> str | None:
+    """Why ``path`` is no place for what must be alone in its folder; None: it is new or empty."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        return f"{path} is no folder; choose another --out"
+    if path.exists() and files.listing(path):
+        return f"{path} is not empty; choose another --out"
+    return None
 
 
 # What a run or a set writes, in the order in which it is taken away: last, what says that it is.
