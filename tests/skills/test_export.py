@@ -18,6 +18,7 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.runs import files
 from apart.runs.skills import Reach
 from apart.skills import apart_skills
 from apart.skills.export import _scaled
@@ -225,6 +226,28 @@ def test_wrong_words_are_one_line(words, message, tmp_path, capsys, monkeypatch)
 def ring_run(tmp_path_factory):
     out = tmp_path_factory.mktemp("ring") / "run"
     return apart.train(RING, out=out, **{**SMALL, "steps": 60})
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("nth", range(4))
+def test_an_export_that_fails_leaves_nothing_in_the_way(nth, there, ring_run, tmp_path):
+    out, left, plain = tmp_path / "exported", nth, files.write_bytes
+    if there:
+        out.mkdir()
+
+    def full(path, data):
+        nonlocal left
+        if not left:
+            raise UserError(f"{path}: cannot be written (no space)")
+        left -= 1
+        plain(path, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "write_bytes", full)
+        with pytest.raises(UserError, match="no space"):
+            apart.export(ring_run, out)
+    assert out.exists() == there
+    assert len([*apart.export(ring_run, out).iterdir()]) == 4
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -111,6 +111,25 @@ def occupied(path: Path) -> str | None:
     if path.exists() and files.listing(path):
         return f"{path} is not empty; choose another --out"
     return None
+
+
+@contextlib.contextmanager
+def filling(path: Path, names: Sequence[str]) -> Iterator[None]:
+    """Makes the folder ``path``, new or empty, for files of these ``names``.
+
+    If writing them fails it is as empty as it was, or gone if it was made here, so that nothing
+    stands in the way of the next try.
+    """
+    made = not path.exists()
+    files.make_folder(path)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(UserError, OSError):  # the first error says more
+            files.remove(*(path / f".{name}.tmp" for name in names), *(path / n for n in names))
+            if made:
+                files.remove_folder(path)
+        raise
 
 
 # What a run or a set writes, in the order in which it is taken away: last, what says that it is.

@@ -42,7 +42,8 @@ def export(run: Run, out: Path, picture: bytes | None) -> Path:
         picture: a PNG of the skills, where there is one.
 
     Raises:
-        UserError: nothing was learnt, there is no checkpoint, or ``out`` holds something.
+        UserError: nothing was learnt, there is no checkpoint, ``out`` holds something, or it
+            cannot be written; then nothing is left of it.
     """
     why = claims.occupied(out)
     if why:
@@ -51,12 +52,12 @@ def export(run: Run, out: Path, picture: bytes | None) -> Path:
         raise UserError(f"{run.path}: {run.summary['method']} learns nothing; nothing to export")
     known = learnt_of(run)
     arrays = _arrays(known)
-    files.make_folder(out)
-    files.write_bytes(out / ARRAYS, to_bytes(arrays))
-    files.write_json(out / run_folder.CONFIG, _config(run, known, arrays))
-    if picture is not None:
-        files.write_bytes(out / run_folder.PICTURE, picture)
-    files.write_bytes(out / CARD, _card(run, picture is not None).encode())
+    with claims.filling(out, (CARD, run_folder.PICTURE, run_folder.CONFIG, ARRAYS)):
+        files.write_bytes(out / ARRAYS, to_bytes(arrays))
+        files.write_json(out / run_folder.CONFIG, _config(run, known, arrays))
+        if picture is not None:
+            files.write_bytes(out / run_folder.PICTURE, picture)
+        files.write_bytes(out / CARD, _card(run, picture is not None).encode())
     return out
 
 
