@@ -251,6 +251,19 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path, c
     assert "unfinished run" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("draw", [True, False])
+def test_progress_as_json_is_drawn_too(draw, corridor, tmp_path, capsys):
+    out = tmp_path / "run"
+    told = ["--progress", "json", *([] if draw else ["--no-draw"])]
+    for words in (["train", corridor, *TINY, "--out", out], ["resume", out, "--steps", "400"]):
+        assert main([*map(str, words), *told]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert json.loads(lines[-1])["env_steps"]
+        assert all(line.startswith("{") for line in lines)
+        assert (out / "skills.png").exists() == draw
+        (out / "skills.png").unlink(missing_ok=True)
+
+
 def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     map_file = tmp_path / "map.txt"
     map_file.write_text("S.....#.\n")

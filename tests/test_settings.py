@@ -317,6 +317,12 @@ def test_auto_asks_the_world():
         resolve("four_rooms", "diayn", {"batch": "auto"})
 
 
+def test_auto_has_the_worlds_own_length_outside_tables_and_help_says_so():
+    config, world = resolve("maze:u", "diayn", {"horizon": "auto"})
+    assert config.horizon == world.about.horizon
+    assert SPECS["horizon"].help.endswith("outside tables the world's own")
+
+
 def test_numbers_may_be_text():
     config, _ = resolve("four_rooms", "diayn", {"steps": "200k", "learning_rate": "1e-3"})
     assert (config.steps, config.learning_rate) == (200_000, 1e-3)

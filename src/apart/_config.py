@@ -62,7 +62,8 @@ class Config:
     )
     horizon: int = _option(
         0,
-        "steps of an episode T; 0: the world's own; auto: twice the way to the farthest cell",
+        "steps of an episode T; 0: the world's own; auto: twice the way to the farthest cell, "
+        "outside tables the world's own",
         EVERYDAY,
         low=0,
         high=100_000,

@@ -335,11 +335,12 @@ def skill_env(
     """A Gymnasium environment whose actions are skills: options for any agent.
 
     Args:
-        env: an environment with the actions that the skills were trained with.
+        env: an environment with the actions that the skills were trained with; for a run of
+            ``gym:ID`` one as ``gymnasium.make(ID)`` gives it, whatever its actions are.
         skills: ``run.skills``, or the run.
         steps: follow a skill for so many steps; None: to its end, until a step changes nothing that
             it sees, T steps at most.
-        primitive: have the actions of ``env`` too, after the skills.
+        primitive: have the actions of ``env`` too, after the skills (in bins, where these act so).
         observe: observation of ``env`` -> what ``skills.act`` takes; the same unless given.
 
     Raises:

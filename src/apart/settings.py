@@ -203,7 +203,7 @@ def words(config: Config, world: World) -> list[str] | None:
         differs = {name: wanted[name] for name in wanted if found[name] != wanted[name]}
         if not differs:
             break
-        options |= differs
+        options |= _as_said(differs, config, Facts.of(config, world))
     else:
         return None
     said = ["train", named, "--method", config.method]
@@ -214,6 +214,17 @@ def words(config: Config, world: World) -> list[str] | None:
             said.append(flag(name) if value else flag(f"no_{name}"))
         else:
             said += [flag(name), str(value)]
+    return said
+
+
+def _as_said(stored: Mapping[str, Any], config: Config, facts: Facts) -> dict[str, Any]:
+    """Fields of ``config`` as `resolve` takes them: those that are read, of networks what is one.
+
+    Fields that nothing reads come from the method or with the network.
+    """
+    said = {name: value for name, value in stored.items() if not is_idle(name, config, facts)}
+    if "network" in said and facts.only_q:
+        said["network"] = str(facts.q)
     return said
 
 

@@ -16,6 +16,7 @@ import pytest
 import apart
 from apart import worlds
 from apart.cli import main
+from apart.methods import METHODS
 from apart.report import page, page_groups, page_numbers, page_places, page_policies, statistics
 from apart.runs import folder as run_folder
 from apart.settings import resolve, words
@@ -304,6 +305,15 @@ def test_the_command_trains_the_same_again(options):
     _same_again("u_maze", options.pop("method"), options, 0.1)
 
 
+@pytest.mark.parametrize("network", [{}, {"network": "mlp:8"}], ids=["as it is", "mlp"])
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_the_command_of_every_method_trains_the_same_again(method, network, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("room.txt").write_text("S..\n..9\n")  # with a task
+    options = {"skills": 3, "horizon": 4, "steps": 400, **network}
+    _same_again("room.txt", method, options)
+
+
 @pytest.mark.parametrize(
     "world",
     ["maze:u:start=random", "gym:CartPole-v1", "gym:CartPole-v1:render_mode=rgb_array,seed=3"],
@@ -332,6 +342,17 @@ def test_a_world_that_only_python_has_is_no_word():
     assert worlds.written({**spec, "only_here": True}) is None
     assert worlds.written({**spec, "name": 'Mine-v0,sizes=["1", "2"]'}) is None  # a list
     assert worlds.written({"kind": "mine", "name": "mine:1"}) is None
+
+
+def test_a_map_that_has_the_name_of_another_is_no_word(tmp_path):
+    world = apart.parse_map("S...\n....", "four_rooms")
+    assert worlds.written(world.about.spec) is None
+    assert worlds.written(worlds.load("four_rooms", 0.1).about.spec) == "four_rooms"
+    assert worlds.written(apart.parse_map("S...", "mine.txt").about.spec) == "mine.txt"
+    run = apart.train(world, method="apart_plus", out=tmp_path / "run", **SMALL)
+    entry = report(run.path, out=tmp_path / "page.html")["runs"][0]
+    assert entry["command"] == ""
+    assert entry["command_note"] == "Only Python can train this world or method again."
 
 
 def test_every_part_of_the_script_is_in_the_page():

@@ -12,7 +12,9 @@ from apart._errors import UserError
 from apart.runs.skills import Skills
 from apart.skills.library import TablePolicies
 from apart.worlds.grid import parse
-from apart.worlds.world import ObsSpec
+from apart.worlds.places import locator
+from apart.worlds.spaces import actor, acts_of
+from apart.worlds.world import About, HostWorld, ObsSpec, Places
 
 gymnasium = pytest.importorskip("gymnasium", reason="the extra gym is not installed")
 from gymnasium.utils.env_checker import check_env  # noqa: E402
@@ -152,6 +154,79 @@ def test_mistakes_are_one_line(call, message):
         call()
 
 
+OF_A_HOST = {"method": "diayn", "network": "mlp:8", "skills": 2, "horizon": 5, "batch": 16}
+OF_A_HOST |= {"steps": 40, "buffer": 200, "evaluate_every": 40}
+
+
+def test_skills_of_a_host_world_act_as_they_were_trained(tmp_path):
+    """Pendulum's torque is in bins; a skill's steps are those of its stored episode."""
+    run = apart.train("gym:Pendulum-v1:seed=3", out=tmp_path / "run", **OF_A_HOST)
+    plain = gymnasium.make("Pendulum-v1")
+    env = apart.skill_env(plain, run, steps=5, primitive=True)
+    locate = locator(run.world.about.spec["places"])
+    for skill in run.skills:
+        env.reset(seed=3)
+        observation, reward, *_ = env.step(skill.index)
+        ended = run.world.places.label(np.array([locate(plain.unwrapped, observation)]))
+        assert tuple(ended[0]) == skill.last_state
+        assert reward < 0
+    for number, torque in enumerate((-2.0, 0.0, 2.0)):
+        env.reset(seed=3)
+        env.step(2 + number)
+        assert plain.unwrapped.last_u == torque
+    check_env(env, skip_render_check=True)
+    with pytest.raises(
+        UserError, match=r"Pendulum-v1,seed=3 have other actions .* \(Discrete\(2\)"
+    ):
+        apart.skill_env(gymnasium.make("CartPole-v1"), run)
+
+
+class Odd(gymnasium.Env):
+    """Actions of any space; remembers them."""
+
+    observation_space = gymnasium.spaces.Box(-1, 1, (2,))
+
+    def __init__(self, space):
+        self.action_space, self.taken = space, []
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        self.taken.append(action)
+        return self.observation_space.sample(), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize(
+    "space",
+    [
+        gymnasium.spaces.Discrete(3, start=1),
+        gymnasium.spaces.MultiDiscrete([2, 3]),
+        gymnasium.spaces.Box(-1, 1, (3,)),
+    ],
+    ids=["begins with 1", "combinations", "several heads"],
+)
+def test_any_action_that_is_trained_with_is_taken(space):
+    acts = acts_of(space, "odd", 3)
+    spec = {"kind": "gym", "name": "odd", "actions": {**acts._asdict(), "values": [*acts.values]}}
+    about = About("odd", spec, 4, acts.n_actions, acts.heads)
+    world = HostWorld(about, Places(None), ObsSpec((2,)), make=None, place=None)
+    best = [acts.n_actions - 1] * acts.heads if acts.heads > 1 else acts.n_actions - 1
+    acting = SimpleNamespace(
+        world=world, n_actions=acts.n_actions, horizon=4, hold=1, steps=lambda z: 4
+    )
+    acting.act = lambda skill, observation, t: best
+    skills = Skills([apart.Skill(0, [], 0, 1.0)], lambda: acting)
+    env = Odd(space)
+    assert begun(apart.skill_env(env, skills)).step(0)[4]["steps"] == 4
+    np.testing.assert_array_equal(env.taken[0], actor(acts, space)(best))
+    if acts.heads > 1:
+        with pytest.raises(UserError, match="primitive=True: an action is 3 numbers"):
+            apart.skill_env(env, skills, primitive=True)
+
+
 def begun(env):
     env.reset(seed=0)
     return env
@@ -170,7 +245,7 @@ class Positions(gymnasium.Env):
 
 def sampled(numbers):
     """A skill of a world whose observations are so many numbers."""
-    world = SimpleNamespace(name="plane", obs=ObsSpec((numbers,)))
+    world = SimpleNamespace(name="plane", obs=ObsSpec((numbers,)), about=About("plane", {}, 3, 5))
     acting = SimpleNamespace(world=world, n_actions=5, horizon=3, hold=1)
     return Skills([apart.Skill(0, [], (0, 0), 1.0)], lambda: acting)
 

@@ -18,9 +18,11 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.runs import files
+from apart.runs.skills import Reach
 from apart.skills import apart_skills
 from apart.skills.export import _scaled
-from apart.skills.library import open_policies
+from apart.skills.library import SampledPolicies, open_policies
 from apart.skills.policies import learnt_of
 from apart.training.learner import evaluated
 from apart.worlds.grid import parse
@@ -220,6 +222,51 @@ def test_wrong_words_are_one_line(words, message, tmp_path, capsys, monkeypatch)
     assert {p.name for p in tmp_path.iterdir()} == {"run"}
 
 
+@pytest.fixture(scope="module")
+def ring_run(tmp_path_factory):
+    out = tmp_path_factory.mktemp("ring") / "run"
+    return apart.train(RING, out=out, **{**SMALL, "steps": 60})
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("nth", range(4))
+def test_an_export_that_fails_leaves_nothing_in_the_way(nth, there, ring_run, tmp_path):
+    out, left, plain = tmp_path / "exported", nth, files.write_bytes
+    if there:
+        out.mkdir()
+
+    def full(path, data):
+        nonlocal left
+        if not left:
+            raise UserError(f"{path}: cannot be written (no space)")
+        left -= 1
+        plain(path, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "write_bytes", full)
+        with pytest.raises(UserError, match="no space"):
+            apart.export(ring_run, out)
+    assert out.exists() == there
+    assert len([*apart.export(ring_run, out).iterdir()]) == 4
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "export {run} --out {run}",
+        "reach {run} --goal 1,1",
+        "reach {run} --goal 99999999999",
+        "reach {run} --goal 0,0 --start 9,9",
+    ],
+)
+def test_wrong_words_do_not_wait_for_jax(words, ring_run):
+    said = [word.format(run=ring_run.path) for word in words.split()]
+    code = "import sys, apart.cli; print(apart.cli.main(sys.argv[1:]), 'jax' in sys.modules)"
+    command = [sys.executable, "-c", code, *said]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "2 False\n", done.stderr
+
+
 def test_reach_walks_to_a_goal_or_says_that_it_does_not(tmp_path, capsys):
     run = apart.train(RING, out=tmp_path / "run", **SMALL)
     goal = run.skills[3].last_state
@@ -250,6 +297,28 @@ def test_a_goal_in_one_step_and_a_goal_by_sampled_episodes(tmp_path, capsys):
     out = capsys.readouterr().out
     assert " in 20 of 20 sampled episodes\n" in out
     assert "reached after 1 step: " in out
+
+
+def test_a_goal_that_the_stored_episode_alone_comes_to(tmp_path, capsys, monkeypatch):
+    """As by chance, or from a random start: no sampled episode is the stored one."""
+    twins.register()
+    run = apart.train(twins.jax_grid(RING), out=tmp_path / "jax", **SMALL, network="linear")
+    monkeypatch.setattr(SampledPolicies, "reach", lambda self, place, start: Reach(3, 0.0))
+    goal = run.skills[3].last_state
+    assert main(["reach", str(run.path), "--goal", ",".join(map(str, goal))]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("skill 3 of 5 comes to ")
+    assert first.endswith(" in 0 of 20 sampled episodes")
+    assert second.startswith("reached after ")
+
+
+@pytest.mark.parametrize("twin", [twins.jax_grid, twins.host_grid])
+def test_a_start_is_for_tables(twin, tmp_path, capsys):
+    twins.register()
+    run = apart.train(twin(RING), out=tmp_path / "run", **SMALL, network="linear")
+    assert main(["reach", str(run.path), "--goal", "0,0", "--start", "0,1"]) == 2
+    said = capsys.readouterr().err
+    assert said == "apart: --start: for tables only; ring begins where its reset puts it\n"
 
 
 def test_a_goal_that_the_map_has_but_no_episode(tmp_path, capsys):

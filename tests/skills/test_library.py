@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import jax.numpy as jnp
@@ -13,9 +14,12 @@ import pytest
 import twins
 
 import apart
+from apart import worlds
 from apart._errors import UserError
+from apart.cli import main
 from apart.skills.library import TablePolicies
 from apart.worlds.grid import parse
+from apart.worlds.world import Places
 
 OLD = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished"
 RING = parse("S..\n.#.\n...", "ring")
@@ -77,6 +81,47 @@ def test_a_jax_world_starts_where_it_is_told_and_a_host_world_cannot(tmp_path):
     with pytest.raises(UserError, match="choose by seed="):
         run.skills.rollout(1, start=3)
     assert run.skills.rollout(1, seed=5)[0] == (0, 0)
+
+
+def uncounted_ring(places, kind):
+    """The ring in JAX; a run of it can be read again in this process."""
+    world = twins.jax_grid(RING)
+    about = world.about._replace(spec={**world.about.spec, "kind": kind})
+    world = replace(world, about=about, places=places)
+    worlds.register(kind, lambda spec, horizon: world)
+    return world
+
+
+@pytest.fixture(scope="module")
+def uncounted(tmp_path_factory):
+    """Of a world where nobody knows how many cells there are, as in ``xminigrid:``."""
+    world = uncounted_ring(RING.places._replace(n=None), "uncounted-cells")
+    out = tmp_path_factory.mktemp("uncounted") / "run"
+    return apart.train(world, method="diayn", network="linear", out=out, **SMALL)
+
+
+def test_where_nobody_counts_places_they_are_named_as_they_are_written(uncounted):
+    for skill in uncounted.skills:
+        found = uncounted.skills.reach(np.array(skill.last_state))
+        assert uncounted.skills[found.skill].last_state == skill.last_state
+        assert found.probability == 1.0
+    assert uncounted.skills.reach((99999999999, 0)) == (0, 0.0)
+
+
+@pytest.mark.parametrize("place", [7, 99999999999, (0, 0, 0), "corner", (), True])
+def test_where_nobody_counts_places_what_is_written_otherwise_is_none(place, uncounted):
+    with pytest.raises(UserError, match=r"ring: no cell .*; places are such as \(\d, \d\)"):
+        uncounted.skills.reach(place)
+
+
+def test_a_number_that_no_place_has_is_reached_by_nobody(tmp_path, capsys):
+    world = uncounted_ring(Places(None), "uncounted-numbers")
+    run = apart.train(world, method="diayn", network="linear", out=tmp_path / "run", **SMALL)
+    assert run.skills.reach(run.skills[1].last_state).probability == 1.0
+    assert main(["reach", str(run.path), "--goal", "99999999999"]) == 1
+    assert "no skill comes to 99999999999 from 0" in capsys.readouterr().out
+    assert main(["reach", str(run.path), "--goal", "0,1"]) == 2
+    assert "no cell (0, 1); places are such as" in capsys.readouterr().err
 
 
 def test_skills_stay_a_sequence_and_act_from_any_state(trained):
@@ -169,7 +214,8 @@ def test_mistakes_are_one_line(call, message, trained):
 
 
 def test_what_learns_nothing_has_no_policies(tmp_path):
-    run = apart.train(RING, method="random_walk", out=tmp_path / "run", **SMALL)
+    options = {name: SMALL[name] for name in ("steps", "skills", "horizon")}
+    run = apart.train(RING, method="random_walk", out=tmp_path / "run", **options)
     with pytest.raises(UserError, match="random_walk learns nothing"):
         run.skills.act(0, 0)
 

@@ -7,7 +7,7 @@ import argparse
 from apart._errors import UserError
 from apart.running.jobs import path
 from apart.running.progress import several
-from apart.runs import files
+from apart.runs import claims, files
 from apart.runs import folder as run_folder
 
 HELP = "write skills as safetensors and JSON that load with NumPy alone"
@@ -26,13 +26,13 @@ def run(parsed: argparse.Namespace) -> int:
         raise UserError("--out: name the folder to write (see apart export --help)")
     out = path("--out", parsed.out)
     found = run_folder.load(path("DIR", parsed.folder))
+    why = claims.occupied(out)
+    if why:
+        raise UserError(why)
     found.check()
     from apart.report.figures import picture_of
     from apart.skills import export
 
-    why = export.refusal(out)
-    if why:
-        raise UserError(why)
     export.export(found, out, picture_of(found))
     written = ", ".join(file.name for file in files.listing(out))
     print(f"{several(len(found.skills), 'skill')}: {out} ({written})")

@@ -9,7 +9,8 @@ from apart._errors import UserError
 from apart.running.jobs import path
 from apart.running.progress import several
 from apart.runs import folder as run_folder
-from apart.worlds.world import TableWorld
+from apart.skills import places
+from apart.worlds.world import TableWorld, World
 
 HELP = "pick the skill for a goal and walk it; exit code 1 where it does not come there"
 _NOT_REACHED = 1
@@ -23,7 +24,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         metavar="ROW,COL",
         help="a place, as skills.json writes it; in a table also the number of a state",
     )
-    parser.add_argument("--start", metavar="ROW,COL", help="where to begin (default: the start)")
+    parser.add_argument(
+        "--start", metavar="ROW,COL", help="where to begin, in a table (default: the start)"
+    )
     parser.set_defaults(command=run)
 
 
@@ -34,19 +37,22 @@ def run(parsed: argparse.Namespace) -> int:
     goal = place("--goal", parsed.goal)
     start = None if parsed.start is None else place("--start", parsed.start)
     found = run_folder.load(path("DIR", parsed.folder))
-    from apart.skills import places
-    from apart.skills.library import SAMPLED, open_policies
+    goal = places.meant(found.world, goal, found.skills[0].last_state)
+    if start is not None:
+        _check_start(found.world, start)
+    from apart.skills.library import SAMPLED, open_policies  # JAX, once nothing is wrong
 
-    goal = places.meant(found.world, goal)
     policies = open_policies(found)
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)
     there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
     way = f"comes to {_said(goal)} from {_said(walked[0])}"
-    if probability == 0:
+    exact = isinstance(found.world, TableWorld)
+    # The stored episode may come there, and none of those that are sampled.
+    stored = () if exact else found.skills[skill].trajectory
+    if probability == 0 and not any(places.is_at(at, goal) for at in stored):
         print(f"no skill {way}")
     else:
-        exact = isinstance(found.world, TableWorld)
         sampled = f"in {round(probability * SAMPLED)} of {SAMPLED} sampled episodes"
         how = f"with probability {probability:.4g}" if exact else sampled
         print(f"skill {skill} of {len(found.skills)} {way} {how}")
@@ -55,6 +61,13 @@ def run(parsed: argparse.Namespace) -> int:
     path_ = " ".join(map(_said, walked[: there[0] + 1]))
     print(f"reached after {several(there[0], 'step')}: {path_}")
     return 0
+
+
+def _check_start(world: World, start: Any) -> None:
+    """`UserError` where no episode can begin at ``start``."""
+    if not isinstance(world, TableWorld):
+        raise UserError(f"--start: for tables only; {world.name} begins where its reset puts it")
+    places.state_of(world, start)
 
 
 def place(flag: str, text: str) -> Any:

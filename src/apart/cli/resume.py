@@ -53,6 +53,5 @@ def run(parsed: argparse.Namespace) -> int:
         trained = jobs.go_on(folder, steps, parsed.device, reporter, words.note, parsed.engine)
     finally:
         reporter.close()
-    if parsed.progress != "json":
-        words.tell(trained, words.pictures(trained) if parsed.draw else ())
+    words.conclude(parsed, trained)
     return 0

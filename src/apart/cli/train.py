@@ -126,8 +126,7 @@ def run(parsed: argparse.Namespace) -> int:
         trained = jobs.start(job, parsed.device, listener, parsed.engine)
     finally:
         reporter.close()
-    if not quiet:
-        words.tell(trained, words.pictures(trained) if parsed.draw else ())
+    words.conclude(parsed, trained)
     return 0
 
 

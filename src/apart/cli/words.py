@@ -171,6 +171,16 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
             yield f"no picture: {error}"
 
 
+def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
+    """Draw, if wanted, and tell; where progress is JSON nothing else is on stdout."""
+    drawn = pictures(trained) if parsed.draw else ()
+    if parsed.progress == "json":
+        for line in drawn:
+            note(line)
+    else:
+        tell(trained, drawn)
+
+
 def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
     """What was found, as text; ``drawn`` as `pictures` says it, made when its turn comes."""
     from apart.report.figures import has_map, legend, terminal_map

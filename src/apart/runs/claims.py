@@ -1,9 +1,9 @@
-"""Who may write into a folder: a new run takes an empty one, or one whose run may go."""
+"""Who may write into a folder: a new run takes an empty one, or one whose run may go. No JAX."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -102,6 +102,34 @@ def refusal(path: Path, overwrite: bool) -> str | None:
         f"{path} holds an unfinished run; go on with 'apart resume {path}', choose another --out "
         "or pass --overwrite"
     )
+
+
+def occupied(path: Path) -> str | None:
+    """Why ``path`` is no place for what must be alone in its folder; None: it is new or empty."""
+    if path.is_symlink() or (path.exists() and not path.is_dir()):
+        return f"{path} is no folder; choose another --out"
+    if path.exists() and files.listing(path):
+        return f"{path} is not empty; choose another --out"
+    return None
+
+
+@contextlib.contextmanager
+def filling(path: Path, names: Sequence[str]) -> Iterator[None]:
+    """Makes the folder ``path``, new or empty, for files of these ``names``.
+
+    If writing them fails it is as empty as it was, or gone if it was made here, so that nothing
+    stands in the way of the next try.
+    """
+    made = not path.exists()
+    files.make_folder(path)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(UserError, OSError):  # the first error says more
+            files.remove(*(path / f".{name}.tmp" for name in names), *(path / n for n in names))
+            if made:
+                files.remove_folder(path)
+        raise
 
 
 # What a run or a set writes, in the order in which it is taken away: last, what says that it is.

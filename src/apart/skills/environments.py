@@ -13,8 +13,9 @@ from gymnasium.spaces import Discrete
 from apart._errors import UserError
 from apart.runs.skills import Place, Skills
 from apart.skills import places
+from apart.worlds import hosts
 from apart.worlds.registered import check_environment
-from apart.worlds.world import TableWorld, World
+from apart.worlds.world import HostWorld, TableWorld, World
 
 Step: TypeAlias = "tuple[Any, float, bool, bool, dict[str, Any]]"
 
@@ -88,13 +89,31 @@ def _states(world: TableWorld) -> list[Place]:
     return places.labels(world, np.arange(world.n_states, dtype=np.int32))
 
 
+def _actor(env: Any, skills: Skills) -> Callable[[Any], Any]:
+    """What ``skills.act`` gives -> an action of ``env``; `UserError` where it has others."""
+    space, n_actions, world = env.action_space, skills.acting.n_actions, skills.acting.world
+    whole = isinstance(space, Discrete) and (space.n, space.start) == (n_actions, 0)
+    if whole and world.about.heads == 1:
+        return np.int64
+    if not isinstance(world, HostWorld) or world.about.spec["kind"] != hosts.KIND:
+        raise UserError(f"skills have {n_actions} actions, the environment has {space}")
+    found = hosts.actor_in(world.about.spec, space)
+    if found is None:
+        words = hosts.acts_in(world.about.spec).words()
+        raise UserError(
+            f"skills of {world.name} have other actions ({words}) than the environment ({space}); "
+            "take one as they were trained in"
+        )
+    return found
+
+
 class SkillEnv(Env[Any, np.int64]):
     """An environment whose actions are skills, each of several steps.
 
     Action z < K follows skill z for ``steps`` steps, or to its end: until an action of it changes
     nothing that it sees, or a chain of skills is over; T steps at most. Then come the actions of
-    the environment itself, if wanted. The reward is the sum over these steps; ``info["steps"]``
-    says how many they were.
+    the environment itself, if wanted (those that skills choose from, where they act in bins). The
+    reward is the sum over these steps; ``info["steps"]`` says how many they were.
     """
 
     def __init__(
@@ -106,12 +125,12 @@ class SkillEnv(Env[Any, np.int64]):
         observe: Callable[[Any], Any] | None = None,
     ) -> None:
         check_environment(env)
-        n_actions = skills.acting.n_actions
-        own = env.action_space
-        if not isinstance(own, Discrete) or (own.n, own.start) != (n_actions, 0):
-            raise UserError(f"skills have {n_actions} actions, the environment has {own}")
+        self._act = _actor(env, skills)
         if steps is not None and (type(steps) is not int or steps < 1):
             raise UserError(f"steps={steps!r}: give a number from 1 on, or None: to their end")
+        heads, n_actions = skills.acting.world.about.heads, skills.acting.n_actions
+        if primitive and heads > 1:
+            raise UserError(f"primitive=True: an action is {heads} numbers here, not one")
         if observe is None:
             _check_seen(env, skills.acting.world)
         self.env, self.skills = env, skills
@@ -155,9 +174,9 @@ class SkillEnv(Env[Any, np.int64]):
                 break
         return observation, total, terminated, truncated, info
 
-    def _one(self, action: int, made: int) -> Step:
+    def _one(self, action: Any, made: int) -> Step:
         """A step of the environment; ``made`` were made before."""
-        observation, reward, terminated, truncated, info = self.env.step(np.int64(action))
+        observation, reward, terminated, truncated, info = self.env.step(self._act(action))
         self._seen = self.observe(observation)
         steps = {**info, "steps": made + 1}
         return observation, float(reward), bool(terminated), bool(truncated), steps

@@ -19,7 +19,7 @@ from apart._types import Image
 from apart._version import __version__
 from apart.learner import networks, q_learning
 from apart.learner.networks import NETWORKS
-from apart.runs import files
+from apart.runs import claims, files
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.skills.policies import LearntRun, acts_of, learnt_of
@@ -33,15 +33,6 @@ FORMAT: Final = 1
 CARD, ARRAYS = "README.md", "model.safetensors"
 
 
-def refusal(out: Path) -> str | None:
-    """Why skills may not be exported to ``out``; None when they may."""
-    if out.is_symlink() or (out.exists() and not out.is_dir()):
-        return f"{out} is no folder; choose another --out"
-    if out.exists() and files.listing(out):
-        return f"{out} is not empty; choose another --out"
-    return None
-
-
 def export(run: Run, out: Path, picture: bytes | None) -> Path:
     """Write the skills of ``run`` to the folder ``out``, which is new or empty.
 
@@ -51,21 +42,22 @@ def export(run: Run, out: Path, picture: bytes | None) -> Path:
         picture: a PNG of the skills, where there is one.
 
     Raises:
-        UserError: nothing was learnt, there is no checkpoint, or ``out`` holds something.
+        UserError: nothing was learnt, there is no checkpoint, ``out`` holds something, or it
+            cannot be written; then nothing is left of it.
     """
-    why = refusal(out)
+    why = claims.occupied(out)
     if why:
         raise UserError(why)
     if not run.config["updates_per_episode"]:
         raise UserError(f"{run.path}: {run.summary['method']} learns nothing; nothing to export")
     known = learnt_of(run)
     arrays = _arrays(known)
-    files.make_folder(out)
-    files.write_bytes(out / ARRAYS, to_bytes(arrays))
-    files.write_json(out / run_folder.CONFIG, _config(run, known, arrays))
-    if picture is not None:
-        files.write_bytes(out / run_folder.PICTURE, picture)
-    files.write_bytes(out / CARD, _card(run, picture is not None).encode())
+    with claims.filling(out, (CARD, run_folder.PICTURE, run_folder.CONFIG, ARRAYS)):
+        files.write_bytes(out / ARRAYS, to_bytes(arrays))
+        files.write_json(out / run_folder.CONFIG, _config(run, known, arrays))
+        if picture is not None:
+            files.write_bytes(out / run_folder.PICTURE, picture)
+        files.write_bytes(out / CARD, _card(run, picture is not None).encode())
     return out
 
 

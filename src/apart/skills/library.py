@@ -211,19 +211,20 @@ class SampledPolicies:
 
     def reach(self, place: Place, start: Any) -> Reach:
         """The skill that ends at ``place`` (else: passes it earliest), and its share of hits."""
-        wanted = places.numbers_at(self.world, place)
+        goal = places.meant(self.world, place, self.run.skills[0].last_state)
         if start is None:
             paths = [skill.trajectory for skill in self.run.skills]
         else:
             every = np.arange(len(self.run.skills), dtype=np.int32)
             paths = [places.labels(self.world, row) for row in self._play(every, start, None)]
-        hits = [[t for t, at in enumerate(path) if places.is_at(at, place)] for path in paths]
+        hits = [[t for t, at in enumerate(path) if places.is_at(at, goal)] for path in paths]
         passing = [(at[-1] < self.horizon, at[0], z) for z, at in enumerate(hits) if at]
         if not passing:
             return Reach(0, 0.0)
         *_, best = min(passing)
         again = self._play(np.full(SAMPLED, best, np.int32), start, [*range(SAMPLED)])
-        return Reach(best, float(np.isin(again, wanted).any(1).mean()))
+        came = [any(places.is_at(at, goal) for at in places.labels(self.world, p)) for p in again]
+        return Reach(best, float(np.mean(came)))
 
     def _compiled(
         self, world: JaxWorld, values: collect.Values, key: Any

@@ -17,18 +17,23 @@ def labels(world: World, numbers: IntArray) -> list[Place]:
     return [tuple(at) if isinstance(at, list) else at for at in world.places.label(numbers)]
 
 
-def meant(world: World, place: Any) -> Place:
+def meant(world: World, place: Any, shown: Place) -> Place:
     """``place`` as labels write it: in a table a number names a state, whatever states are called.
+
+    ``shown`` is a place as it was written: where nobody knows how many there are, it says how.
 
     Raises:
         UserError: there is no such place, or the world has none.
     """
-    wanted = _plain(place)
+    wanted: Place = _plain(place)
     if isinstance(world, TableWorld) and isinstance(wanted, int):
         return labels(world, np.array([state_of(world, wanted)], np.int32))[0]
-    numbers_at(world, wanted)
-    named: Place = wanted
-    return named
+    if world.places.counted and _listed(world) is None:
+        if not _written_alike(wanted, shown):
+            raise UserError(f"{world.name}: {_such_as(world, wanted, shown)}")
+    else:
+        numbers_at(world, wanted)
+    return wanted
 
 
 def is_at(label: Place, place: Place) -> bool:
@@ -39,15 +44,15 @@ def is_at(label: Place, place: Place) -> bool:
 
 
 def numbers_at(world: World, place: Place) -> IntArray:
-    """The numbers of the places that ``place`` means; `UserError` where there is none."""
+    """The numbers of the places that ``place`` means; `UserError` where there is none.
+
+    For worlds whose places can be listed.
+    """
     wanted = _plain(place)
     if not world.places.counted:
         raise UserError(f"{world.name}: {without_places(world)}, so no goal can be named")
-    n = world.places.bound
-    if n is None:
-        if not isinstance(wanted, int):
-            raise UserError(f"{world.name}: places are whole numbers, not {place!r}")
-        return np.array([wanted], np.int32)
+    n = _listed(world)
+    assert n is not None
     every = labels(world, np.arange(n, dtype=np.int32))
     found = [number for number, label in enumerate(every) if is_at(label, wanted)]
     if not found:
@@ -99,6 +104,11 @@ def numbered(what: str, value: Any, n: int) -> int:
     return number
 
 
+def _listed(world: World) -> int | None:
+    """How many numbers of places there are to go through; None where nobody knows."""
+    return world.n_states if isinstance(world, TableWorld) else world.places.bound
+
+
 def _plain(place: Any) -> Any:
     """Whole numbers and tuples of them, whatever library they come from."""
     if isinstance(place, str | bool) or place is None:
@@ -120,5 +130,15 @@ def _missing(world: World, place: Any) -> str:
         if 0 <= row < len(rows) and 0 <= column < len(rows[row]):
             why = "is a wall" if rows[row][column] == "#" else "cannot be reached from the start"
             return f"{world.places.noun} {place!r} {why}"
-    label = labels(world, np.zeros(1, np.int32))[0]
-    return f"no {world.places.noun} {place!r}; places are such as {label}"
+    return _such_as(world, place, labels(world, np.zeros(1, np.int32))[0])
+
+
+def _such_as(world: World, place: Any, shown: Place) -> str:
+    return f"no {world.places.noun} {place!r}; places are such as {shown}"
+
+
+def _written_alike(place: Any, shown: Place) -> bool:
+    """Whether ``place`` may be one of those that are written as ``shown``, or a cell of some."""
+    if isinstance(place, tuple) and isinstance(shown, tuple):
+        return 0 < len(place) <= len(shown)
+    return type(place) is type(shown)

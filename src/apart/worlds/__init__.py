@@ -69,15 +69,13 @@ def known_everywhere(spec: Spec) -> bool:
 
 
 def written(spec: Spec) -> str | None:
-    """What a user writes to `load` the world of ``spec``; None where only Python has it.
-
-    The name of a map is what it was called: a file must still be there.
-    """
+    """What a user writes to `load` the world of ``spec``; None where only Python has it."""
     kind, name = spec.get("kind"), str(spec.get("name"))
     if kind == hosts.KIND:
         return hosts.written(spec)
-    loaded = kind in _LOADERS and name.startswith(f"{kind}:")
-    return name if loaded or kind == grid.KIND else None
+    if kind == grid.KIND:
+        return grid.written(spec)
+    return name if kind in _LOADERS and name.startswith(f"{kind}:") else None
 
 
 def from_spec(spec: Spec, horizon: int) -> World:

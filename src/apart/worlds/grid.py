@@ -211,6 +211,16 @@ def load(world: str, slip: float = 0.0) -> TableWorld:
     return parse(text, world, slip=slip)
 
 
+def written(spec: Spec) -> str | None:
+    """What names the map of ``spec`` to `load`: a map that ships, or a file, if it is still there.
+
+    None where its name is that of another map, which ships.
+    """
+    name = str(spec["name"])
+    known = maps().get(name)
+    return name if known is None or known.text.split("\n") == spec["map"] else None
+
+
 def _no_world(world: str) -> UserError:
     if "/" in world or "\\" in world or Path(world).suffix:
         return UserError(f"no map file '{world}'; check the path")

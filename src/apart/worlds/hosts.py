@@ -230,6 +230,18 @@ def acts_in(spec: Spec) -> Acts:
     return Acts(n_actions, heads, start, tuple(known["values"]))
 
 
+def actor_in(spec: Spec, space: Any) -> Callable[[Any], Any] | None:
+    """Numbers of what was trained with ``spec`` -> actions of ``space``, as in training.
+
+    None where those of ``space`` are others.
+    """
+    try:
+        now = spaces.acts_of(space, str(spec["name"]), spec.get("bins", _BINS))
+    except UserError:  # no numbers stand for them
+        return None
+    return spaces.actor(now, space) if now == acts_in(spec) else None
+
+
 def single(spec: Spec) -> Any:
     """One environment as it is, with its wrappers, none of them ours."""
     make, _ = registered.maker(str(spec["id"]), f"gym:{spec['id']}")
