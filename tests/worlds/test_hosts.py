@@ -109,6 +109,9 @@ def test_every_combination_of_bins_is_an_action():
         (f"{WALK}:trouble=screen", "No available video device.*wants a display"),
         (f"{WALK}:wheels=4", "gymnasium.make fails: .*wheels"),
         (f"{WALK}:timeout=0", "timeout=0: give a number"),
+        (f"{WALK}:max_episode_steps=foo", "max_episode_steps=foo: give a number from 1 to 100000"),
+        (f"{WALK}:max_episode_steps=-5", "max_episode_steps=-5: give a number"),
+        (f"{WALK}:max_episode_steps=0", "max_episode_steps=0: give a number"),
     ],
 )
 def test_wrong_words_give_one_line(text, message, capsys, tmp_path, monkeypatch):
@@ -122,6 +125,13 @@ def test_wrong_words_give_one_line(text, message, capsys, tmp_path, monkeypatch)
         assert err.startswith("apart: ")
         assert err.count("\n") == 1, err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["gym", "table:gym"])
+def test_a_limit_of_steps_is_the_length_of_an_episode_and_stays_an_argument(kind):
+    world = load(f"{kind}:FrozenLake-v1:max_episode_steps=7")
+    assert world.about.horizon == 7
+    assert world.name == "FrozenLake-v1,max_episode_steps=7"
 
 
 def test_a_path_in_an_argument_is_a_part_of_it():

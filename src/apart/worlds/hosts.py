@@ -74,7 +74,10 @@ def gym_world(
 def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
     """The world of an id and its arguments, ours among them."""
     name = registered.named(id_, arguments)
-    options = registered.taken(id_, arguments, _OPTIONS)
+    options, said = (
+        registered.taken(id_, arguments, _OPTIONS),
+        registered.limit_said(id_, arguments),
+    )
     seed = options.get("seed", 0)
     with (
         guards.undisturbed(seed),
@@ -84,7 +87,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         make, limit = registered.maker(id_, f"gym:{id_}")
         env = _wrapped(make(arguments), options.get("wrap"))
         here = registered.only_here(env)
-        limit = arguments.get("max_episode_steps", limit) or registered.limit_of(env)
+        limit = said or limit or registered.limit_of(env)
         try:
             watch.on("reset")
             found = _found(id_, env, name, options, watch)
