@@ -353,7 +353,8 @@ class Slanted(hostile.Walk):
         return obs, reward, "no" if self.slant == "flag" else np.bool_(terminated), truncated, info
 
     def cell(self):
-        return {"text": "here", "half": (0.5, 1), "one": 3}.get(self.slant, self.at)
+        given = {"text": "here", "half": (0.5, 1), "one": 3, "below": (0, -1), "far": (1000, 0)}
+        return given.get(self.slant, self.at)
 
 
 SLANTS = {
@@ -367,17 +368,40 @@ SLANTS = {
 }
 
 
-@pytest.mark.parametrize("slant", SLANTS)
-@pytest.mark.parametrize("kind", ["gym", "table:gym"])
-def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant, monkeypatch):
-    monkeypatch.setattr(Slanted, "slant", slant)
+@pytest.fixture
+def slanted(monkeypatch):
     if "Slanted-v0" not in gymnasium.registry:
         gymnasium.register("Slanted-v0", Slanted)
+    return lambda slant: monkeypatch.setattr(Slanted, "slant", slant)
+
+
+@pytest.mark.parametrize("slant", SLANTS)
+@pytest.mark.parametrize("kind", ["gym", "table:gym"])
+def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant, slanted):
+    slanted(slant)
     if SLANTS[slant] is None:
         assert load(f"{kind}:Slanted-v0").places.noun in ("cell", "state")
         return
     with pytest.raises(UserError, match=SLANTS[slant]):
         load(f"{kind}:Slanted-v0")
+
+
+@pytest.mark.parametrize(("slant", "cell"), [("below", r"\(0, -1\)"), ("far", r"\(1000, 0\)")])
+def test_cells_that_would_be_counted_as_others_are_refused(slant, cell, slanted):
+    message = rf"^Slanted\.cell\(\) gives {cell}: .*from 0 to 999; shift cell\(\), or use places="
+    slanted(slant)
+    with pytest.raises(UserError, match=message):
+        load("gym:Slanted-v0")
+
+
+def test_an_agent_that_leaves_the_cells_that_are_counted_ends_a_run_in_one_line(
+    tmp_path, slanted, monkeypatch
+):
+    slanted("")
+    monkeypatch.setattr(Slanted, "cell", lambda env: env.at - 1 if env.age > 3 else env.at)
+    with pytest.raises(UserError, match=r"gives \(.*-1.*\): .*from 0 to 999") as error:
+        apart.train("gym:Slanted-v0", out=tmp_path / "run", **OPTIONS)
+    assert "\n" not in str(error.value)
 
 
 def test_a_function_that_cannot_be_imported_is_refused_and_why_is_said():
