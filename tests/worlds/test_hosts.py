@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -181,6 +183,14 @@ def test_what_networks_see_is_of_unit_size():
     offset, scale = spaces.standard(spaces.seen_of(image, "x", None), sample)
     seen = (sample - np.reshape(offset, (3, 3, 2))) * scale
     assert np.square(seen).sum(-1).mean() == pytest.approx(1.0, rel=0.02)
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 2.0])
+def test_what_is_measured_does_not_depend_on_the_clock(seconds, monkeypatch):
+    known = load(f"{WALK}:noise=0.5").about.spec
+    clock = itertools.count()
+    monkeypatch.setattr(time, "monotonic", lambda: seconds * next(clock))
+    assert load(f"{WALK}:noise=0.5").about.spec == known
 
 
 def test_networks_see_it_so():
