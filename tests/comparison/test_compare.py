@@ -22,6 +22,7 @@ from apart.comparison.rows import rows, usual
 from apart.methods import METHODS
 from apart.running.queue import Failure
 from apart.runs import folder as run_folder
+from apart.worlds import search
 
 SMALL = {"steps": [160], "seeds": [0, 1], "skills": 6, "sharing": True, "say": lambda text: None}
 WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
@@ -76,6 +77,21 @@ def test_every_registered_method_that_brings_no_network_is_compared(tmp_path):
     assert said == []
     rows(["empty"], None, **quiet)
     assert all("solves a task, and empty has none" in line for line in said)
+
+
+def test_a_world_is_searched_once_for_all_rows(tmp_path, monkeypatch):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    searched = []
+    found = search.table_of
+    monkeypatch.setattr(search, "table_of", lambda *a, **k: searched.append(a) or found(*a, **k))
+    world = "table:gym:FrozenLake-v1:is_slippery=false"
+    table = rows([world, "empty"], ["vic", "apart_plus"], folder=tmp_path, **SMALL)
+    assert len(table) == 8
+    assert len(searched) == 1
+    assert {row.tasks[0].world.name for row in table} == {
+        "FrozenLake-v1,is_slippery=false",
+        "empty",
+    }
 
 
 def test_a_method_that_cannot_be_trained_somewhere_is_named(tmp_path):
