@@ -282,6 +282,20 @@ def test_rows_of_other_options_do_not_fit_together(made, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("method", ["diayn", "random_walk"])
+def test_where_no_places_are_told_apart_nothing_is_counted(method, tmp_path):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    world, said = "gym:CartPole-v1:places=none,max_episode_steps=8", []
+    quiet = {**SMALL, "seeds": [0], "sharing": False, "say": said.append}
+    (row,) = compare([world], tmp_path, methods=[method], engine=here, **quiet)
+    assert "distinct" not in row.cells
+    assert "seconds" in row.cells
+    text = "\n".join(said)
+    assert "seed 0: not counted" in text
+    assert "distinct last states" not in text
+    assert (tmp_path / "compare.png").exists()
+
+
 def test_a_measure_is_one_record(made, monkeypatch):
     monkeypatch.setitem(
         METRICS._records,

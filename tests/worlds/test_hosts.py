@@ -23,6 +23,7 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.cli.words import tell
 from apart.report.page_data import page_data
 from apart.running import progress
 from apart.skills import frames
@@ -280,7 +281,10 @@ def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
     assert run.n_effective == 0
     assert run.summary["evidence"].startswith("not at all")
     assert main(["draw", str(run.path)]) == 0
-    assert "skills counted: not at all" in capsys.readouterr().out
+    tell(apart.RunSet(tmp_path, [run, run]), ())
+    out = capsys.readouterr().out
+    assert "skills counted: not at all" in out
+    assert "mean of 2 seeds" not in out
     assert "skills" not in progress.words(told[-1])
     assert "4 skills" in progress.words(told[-1]._replace(counted=True, n_effective=4))
     page = page_data([run], lambda run: None)
