@@ -18,6 +18,7 @@ import hostile
 import numpy as np
 import pytest
 from gymnasium import spaces as gym_spaces
+from matplotlib.figure import Figure
 
 import apart
 from apart import worlds
@@ -25,7 +26,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.cli.words import tell
 from apart.report.page_data import page_data
-from apart.running import progress
+from apart.running import jobs, progress
 from apart.skills import frames
 from apart.worlds import hosts, places, registered, spaces
 from apart.worlds.world import HostWorld, evidence
@@ -322,6 +323,23 @@ def test_a_run_is_read_and_drawn_without_gymnasium(tmp_path, monkeypatch, capsys
     assert again.world.places.n == 16
     assert main(["draw", str(run.path)]) == 0
     assert "skills counted: sampled" in capsys.readouterr().out
+
+
+def test_what_follows_a_dot_is_no_ending_of_a_name(tmp_path, monkeypatch):
+    """But of a map file it is: tests/test_door.py."""
+    texts = [f"gym:FrozenLake-v1:timeout={seconds}" for seconds in (2.5, 2.7)]
+    found = [jobs.prepare(text, method="diayn", options={}).folder.name for text in texts]
+    assert found == ["FrozenLake-v1,timeout=2.5-diayn", "FrozenLake-v1,timeout=2.7-diayn"]
+    run = apart.train(texts[0], out=tmp_path / "run", **OPTIONS)
+    written, write = [], Figure.text
+
+    def noted(figure, x, y, text, **how):
+        written.append(text)
+        return write(figure, x, y, text, **how)
+
+    monkeypatch.setattr(Figure, "text", noted)
+    apart.draw(run)
+    assert "FrozenLake-v1,timeout=2.5 · diayn · seed 0" in written
 
 
 TROUBLES = {

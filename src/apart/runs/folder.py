@@ -284,9 +284,9 @@ class Writer:
 _MOST_LOG: Final = 2_000_000_000
 
 
-def default_folder(world: str, method: str) -> Path:
+def default_folder(world: World, method: str) -> Path:
     """``runs/WORLD-METHOD``; of a map file the name without its ending."""
-    return Path("runs") / f"{Path(world).stem}-{method}"
+    return Path("runs") / f"{worlds.short_name(world.name, world.about.spec)}-{method}"
 
 
 def seeds_in(path: Path) -> list[Path]:
