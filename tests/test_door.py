@@ -114,6 +114,17 @@ def test_an_environment_in_place_of_a_world_is_told_how_it_becomes_one():
         assert way in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "call", [lambda world, out: apart.train(world, out=out), lambda world, _: apart.make_env(world)]
+)
+def test_a_search_that_meets_its_bounds_is_one_line(call, tmp_path):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    with pytest.raises(UserError, match=r"more than 4 states.*max_states=40") as error:
+        call("table:gym:FrozenLake-v1:is_slippery=false,max_states=4", tmp_path / "run")
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
 def test_a_run_stands_for_its_skills(tmp_path):
     pytest.importorskip("gymnasium", reason="the extra gym is not installed")
     run = apart.train(WORLD, out=tmp_path / "run", **TINY)

@@ -45,7 +45,8 @@ def _in_python() -> Iterator[None]:
     except OSError as error:  # a path that cannot even be looked at
         raise UserError(f"{error.filename or 'the system'}: {error.strerror or error}") from None
     except (UserError, NonFinite) as error:
-        raise type(error)(_FLAG.sub(_argument, str(error))) from None
+        error.args = (_FLAG.sub(_argument, str(error)),)  # its class may want other arguments
+        raise error.with_traceback(None) from None
 
 
 # ``--name: VALUE is not ...``, ``--name VALUE`` or ``--name``, which no path or word goes on to.

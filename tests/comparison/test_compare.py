@@ -22,6 +22,7 @@ from apart.comparison.rows import rows, usual
 from apart.methods import METHODS
 from apart.running.queue import Failure
 from apart.runs import folder as run_folder
+from apart.worlds import search
 
 SMALL = {"steps": [160], "seeds": [0, 1], "skills": 6, "sharing": True, "say": lambda text: None}
 WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
@@ -76,6 +77,21 @@ def test_every_registered_method_that_brings_no_network_is_compared(tmp_path):
     assert said == []
     rows(["empty"], None, **quiet)
     assert all("solves a task, and empty has none" in line for line in said)
+
+
+def test_a_world_is_searched_once_for_all_rows(tmp_path, monkeypatch):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    searched = []
+    found = search.table_of
+    monkeypatch.setattr(search, "table_of", lambda *a, **k: searched.append(a) or found(*a, **k))
+    world = "table:gym:FrozenLake-v1:is_slippery=false"
+    table = rows([world, "empty"], ["vic", "apart_plus"], folder=tmp_path, **SMALL)
+    assert len(table) == 8
+    assert len(searched) == 1
+    assert {row.tasks[0].world.name for row in table} == {
+        "FrozenLake-v1,is_slippery=false",
+        "empty",
+    }
 
 
 def test_a_method_that_cannot_be_trained_somewhere_is_named(tmp_path):
@@ -264,6 +280,20 @@ def test_rows_of_other_options_do_not_fit_together(made, tmp_path):
     with pytest.raises(UserError, match="leave that file out of --with"):
         results.joined([*made[1], *other])
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("method", ["diayn", "random_walk"])
+def test_where_no_places_are_told_apart_nothing_is_counted(method, tmp_path):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    world, said = "gym:CartPole-v1:places=none,max_episode_steps=8", []
+    quiet = {**SMALL, "seeds": [0], "sharing": False, "say": said.append}
+    (row,) = compare([world], tmp_path, methods=[method], engine=here, **quiet)
+    assert "distinct" not in row.cells
+    assert "seconds" in row.cells
+    text = "\n".join(said)
+    assert "seed 0: not counted" in text
+    assert "distinct last states" not in text
+    assert (tmp_path / "compare.png").exists()
 
 
 def test_a_measure_is_one_record(made, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import here
 
+from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
 from apart.running import engines, sweep
@@ -57,6 +58,20 @@ def test_options_alone_are_one_run_and_equal_runs_are_one(file):
     assert said(file('[options]\nworld = "empty"')) == [("apart", 2e-3, 0)]
     twice = '[options]\nworld = "empty"\n[[run]]\nseed = 1\n[[run]]\nseed = 1\n[[run]]\nslip = 0.1'
     assert len(said(file(twice))) == 2
+
+
+def test_a_world_is_loaded_once_for_each_slip(file, monkeypatch):
+    loaded, load = [], worlds.load
+
+    def counting(world, slip=0.0):
+        loaded.extend([(world, slip)] if isinstance(world, str) else [])
+        return load(world, slip)
+
+    monkeypatch.setattr(worlds, "load", counting)
+    path = file('[options]\nworld = "empty"\n[grid]\nslip = [0, 0.1]\nskills = [2, 3, 4]')
+    tasks = sweep.read(path, path.parent)
+    assert loaded == [("empty", 0.0), ("empty", 0.1)]
+    assert [task.world.about.spec.get("slip", 0) for task in tasks] == [0] * 3 + [0.1] * 3
 
 
 def test_auto_is_left_to_the_world_and_the_networks(file):

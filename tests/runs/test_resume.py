@@ -357,6 +357,17 @@ def test_without_any_whole_checkpoint_it_says_so_and_changes_nothing(stopped):
     assert before == {p: p.read_bytes() for p in before}
 
 
+def test_what_was_being_written_by_a_run_that_was_killed_is_removed(stopped, unbroken):
+    states = stopped / run_folder.CHECKPOINTS
+    left = [stopped / ".summary.json.7.tmp", states / ".iteration-000000000001.safetensors.7.tmp"]
+    for path in (*left, stopped / ".skills.png.7.tmp"):
+        path.write_bytes(b"{")
+    apart.resume(stopped, warn=lambda line: None)
+    assert [path for path in left if path.exists()] == []
+    assert (stopped / ".skills.png.7.tmp").exists()  # somebody may be drawing it
+    assert result(stopped) == unbroken("apart")
+
+
 def test_a_torn_row_is_dropped(stopped, unbroken):
     with (stopped / run_folder.METRICS).open("ab") as file:
         file.write(b"99999,12,3")

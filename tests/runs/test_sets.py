@@ -165,6 +165,18 @@ def test_what_a_seed_notes_is_passed_on_and_its_exit_code_too(done, capsys):
     assert "apart: note: " in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("available", "skills"),
+    [(85, "3, 4 of 4 possible skills"), (4, "3, 4 of 4 skills"), (None, "3, 4 skills")],
+)
+def test_a_set_shows_what_was_found_as_a_run_does(available, skills):
+    def run(n):
+        summary = {"n_effective": n, "n_available": available}
+        return apart.Run(Path("set/seed-0"), {"skills": 4}, {}, summary, "")
+
+    assert repr(apart.RunSet(Path("set"), [run(3), run(4)])) == f"<apart.RunSet set: {skills}>"
+
+
 def test_folders_named_like_seeds_but_foreign_are_left_alone(tmp_path):
     (tmp_path / "seed-1").mkdir()
     (tmp_path / "seed-1" / "notes.txt").write_text("mine")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
@@ -173,6 +175,35 @@ def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
         files.write_json(path, {"new": 2})
     assert files.read_json(path) == {"old": 1}
     assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+def test_two_processes_may_write_one_file(tmp_path, monkeypatch):
+    """The other one begins and ends while the first is about to rename what it wrote."""
+    path, replace = tmp_path / "x.json", os.replace
+
+    def late(source, target):
+        with monkeypatch.context() as other:
+            other.setattr(os, "replace", replace)
+            other.setattr(os, "getpid", lambda: 7)
+            files.write_json(path, {"by": "the other"})
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", late)
+    files.write_json(path, {"by": "the first"})
+    assert files.read_json(path) == {"by": "the first"}
+    assert [p.name for p in tmp_path.iterdir()] == ["x.json"]
+
+
+@pytest.mark.parametrize("number", ["", ".31415"])
+def test_what_a_killed_writer_left_is_in_nobodys_way(number, tmp_path):
+    """With the number of its process, or as earlier versions named it."""
+    (tmp_path / f".config.json{number}.tmp").write_text("{")
+    claims.claim(tmp_path, overwrite=False).close()  # nothing was begun there
+    (tmp_path / "config.json").write_text("{}")
+    for name in ("summary.json", "skills.png", "notes.txt"):
+        (tmp_path / f".{name}{number}.tmp").write_text("")
+    claims.claim(tmp_path, overwrite=True).close()
+    assert {p.name for p in tmp_path.iterdir()} == {".lock", f".notes.txt{number}.tmp"}
 
 
 def test_non_finite_training_stops_with_its_own_error(tmp_path, monkeypatch):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import time
 import warnings
 from pathlib import Path
 
@@ -16,13 +18,15 @@ import hostile
 import numpy as np
 import pytest
 from gymnasium import spaces as gym_spaces
+from matplotlib.figure import Figure
 
 import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.cli.words import tell
 from apart.report.page_data import page_data
-from apart.running import progress
+from apart.running import jobs, progress
 from apart.skills import frames
 from apart.worlds import hosts, places, registered, spaces
 from apart.worlds.world import HostWorld, evidence
@@ -109,6 +113,9 @@ def test_every_combination_of_bins_is_an_action():
         (f"{WALK}:trouble=screen", "No available video device.*wants a display"),
         (f"{WALK}:wheels=4", "gymnasium.make fails: .*wheels"),
         (f"{WALK}:timeout=0", "timeout=0: give a number"),
+        (f"{WALK}:max_episode_steps=foo", "max_episode_steps=foo: give a number from 1 to 100000"),
+        (f"{WALK}:max_episode_steps=-5", "max_episode_steps=-5: give a number"),
+        (f"{WALK}:max_episode_steps=0", "max_episode_steps=0: give a number"),
     ],
 )
 def test_wrong_words_give_one_line(text, message, capsys, tmp_path, monkeypatch):
@@ -122,6 +129,13 @@ def test_wrong_words_give_one_line(text, message, capsys, tmp_path, monkeypatch)
         assert err.startswith("apart: ")
         assert err.count("\n") == 1, err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["gym", "table:gym"])
+def test_a_limit_of_steps_is_the_length_of_an_episode_and_stays_an_argument(kind):
+    world = load(f"{kind}:FrozenLake-v1:max_episode_steps=7")
+    assert world.about.horizon == 7
+    assert world.name == "FrozenLake-v1,max_episode_steps=7"
 
 
 def test_a_path_in_an_argument_is_a_part_of_it():
@@ -171,6 +185,14 @@ def test_what_networks_see_is_of_unit_size():
     offset, scale = spaces.standard(spaces.seen_of(image, "x", None), sample)
     seen = (sample - np.reshape(offset, (3, 3, 2))) * scale
     assert np.square(seen).sum(-1).mean() == pytest.approx(1.0, rel=0.02)
+
+
+@pytest.mark.parametrize("seconds", [1e-3, 2.0])
+def test_what_is_measured_does_not_depend_on_the_clock(seconds, monkeypatch):
+    known = load(f"{WALK}:noise=0.5").about.spec
+    clock = itertools.count()
+    monkeypatch.setattr(time, "monotonic", lambda: seconds * next(clock))
+    assert load(f"{WALK}:noise=0.5").about.spec == known
 
 
 def test_networks_see_it_so():
@@ -260,7 +282,10 @@ def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
     assert run.n_effective == 0
     assert run.summary["evidence"].startswith("not at all")
     assert main(["draw", str(run.path)]) == 0
-    assert "skills counted: not at all" in capsys.readouterr().out
+    tell(apart.RunSet(tmp_path, [run, run]), ())
+    out = capsys.readouterr().out
+    assert "skills counted: not at all" in out
+    assert "mean of 2 seeds" not in out
     assert "skills" not in progress.words(told[-1])
     assert "4 skills" in progress.words(told[-1]._replace(counted=True, n_effective=4))
     page = page_data([run], lambda run: None)
@@ -298,6 +323,23 @@ def test_a_run_is_read_and_drawn_without_gymnasium(tmp_path, monkeypatch, capsys
     assert again.world.places.n == 16
     assert main(["draw", str(run.path)]) == 0
     assert "skills counted: sampled" in capsys.readouterr().out
+
+
+def test_what_follows_a_dot_is_no_ending_of_a_name(tmp_path, monkeypatch):
+    """But of a map file it is: tests/test_door.py."""
+    texts = [f"gym:FrozenLake-v1:timeout={seconds}" for seconds in (2.5, 2.7)]
+    found = [jobs.prepare(text, method="diayn", options={}).folder.name for text in texts]
+    assert found == ["FrozenLake-v1,timeout=2.5-diayn", "FrozenLake-v1,timeout=2.7-diayn"]
+    run = apart.train(texts[0], out=tmp_path / "run", **OPTIONS)
+    written, write = [], Figure.text
+
+    def noted(figure, x, y, text, **how):
+        written.append(text)
+        return write(figure, x, y, text, **how)
+
+    monkeypatch.setattr(Figure, "text", noted)
+    apart.draw(run)
+    assert "FrozenLake-v1,timeout=2.5 · diayn · seed 0" in written
 
 
 TROUBLES = {
@@ -343,7 +385,8 @@ class Slanted(hostile.Walk):
         return obs, reward, "no" if self.slant == "flag" else np.bool_(terminated), truncated, info
 
     def cell(self):
-        return {"text": "here", "half": (0.5, 1), "one": 3}.get(self.slant, self.at)
+        given = {"text": "here", "half": (0.5, 1), "one": 3, "below": (0, -1), "far": (1000, 0)}
+        return given.get(self.slant, self.at)
 
 
 SLANTS = {
@@ -357,17 +400,40 @@ SLANTS = {
 }
 
 
-@pytest.mark.parametrize("slant", SLANTS)
-@pytest.mark.parametrize("kind", ["gym", "table:gym"])
-def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant, monkeypatch):
-    monkeypatch.setattr(Slanted, "slant", slant)
+@pytest.fixture
+def slanted(monkeypatch):
     if "Slanted-v0" not in gymnasium.registry:
         gymnasium.register("Slanted-v0", Slanted)
+    return lambda slant: monkeypatch.setattr(Slanted, "slant", slant)
+
+
+@pytest.mark.parametrize("slant", SLANTS)
+@pytest.mark.parametrize("kind", ["gym", "table:gym"])
+def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant, slanted):
+    slanted(slant)
     if SLANTS[slant] is None:
         assert load(f"{kind}:Slanted-v0").places.noun in ("cell", "state")
         return
     with pytest.raises(UserError, match=SLANTS[slant]):
         load(f"{kind}:Slanted-v0")
+
+
+@pytest.mark.parametrize(("slant", "cell"), [("below", r"\(0, -1\)"), ("far", r"\(1000, 0\)")])
+def test_cells_that_would_be_counted_as_others_are_refused(slant, cell, slanted):
+    message = rf"^Slanted\.cell\(\) gives {cell}: .*from 0 to 999; shift cell\(\), or use places="
+    slanted(slant)
+    with pytest.raises(UserError, match=message):
+        load("gym:Slanted-v0")
+
+
+def test_an_agent_that_leaves_the_cells_that_are_counted_ends_a_run_in_one_line(
+    tmp_path, slanted, monkeypatch
+):
+    slanted("")
+    monkeypatch.setattr(Slanted, "cell", lambda env: env.at - 1 if env.age > 3 else env.at)
+    with pytest.raises(UserError, match=r"gives \(.*-1.*\): .*from 0 to 999") as error:
+        apart.train("gym:Slanted-v0", out=tmp_path / "run", **OPTIONS)
+    assert "\n" not in str(error.value)
 
 
 def test_a_function_that_cannot_be_imported_is_refused_and_why_is_said():

@@ -213,10 +213,10 @@ def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
     for run in runs:
         for line in _earned(run):
             print(line)
-    if isinstance(trained, RunSet):
+    if isinstance(trained, RunSet) and runs[0].world.places.counted:
         mean = sum(run.n_effective for run in runs) / len(runs)
         print(f"mean of {several(len(runs), 'seed')}: {mean:.2f}")
-    elif has_map(trained):
+    elif isinstance(trained, Run) and has_map(trained):
         print(f"\nskills that end in each cell ({legend(trained)}):\n{terminal_map(trained)}\n")
     for line in drawn:
         print(line)

@@ -62,6 +62,13 @@ def _last(run: Run, column: str, exact: bool) -> Measured | None:
     return None if math.isnan(found) else Measured(float(found), exact)
 
 
+def _distinct(run: Run) -> Measured | None:
+    """None where the world tells no places apart: what is stored there is 0, and no count."""
+    if not run.world.places.counted:
+        return None
+    return Measured(float(run.n_effective), _greedy(run))
+
+
 def _bits(run: Run) -> Measured | None:
     """Computed from the distributions of last states themselves, also where actions are random."""
     return _last(run, "mutual_information", exact=True)
@@ -119,7 +126,7 @@ METRICS: Final = Registry(
             "distinct last states of the K skills (APART's number of skills); by chance, expected",
             "distinct last states",
             "states",
-            lambda run: Measured(float(run.n_effective), _greedy(run)),
+            _distinct,
             most=_most_skills,
         ),
         "information_count": Metric(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from apart.running.board import Say
 from apart.running.study import Task
 from apart.settings import resolve
 from apart.worlds import load
+from apart.worlds.world import World
 
 AS_IS, SHARING, ALONE = "", "+ sharing", "- sharing"
 TURNED = "sharing turned around"
@@ -84,16 +85,15 @@ def rows(
     A method that cannot be trained in a world has no row there, which is said; one that was named
     and can be trained in none is an error.
     """
-    for world in worlds:
-        load(world)
+    loaded = {world: load(world) for world in worlds}  # once: a table may be the result of a search
     found: list[Row] = []
     for method in usual() if methods is None else check_methods(methods):
         refused: list[str] = []
         made = list(
-            _of_method(worlds, method, steps, skills, seeds, sharing, folder, refused.append)
+            _of_method(loaded, method, steps, skills, seeds, sharing, folder, refused.append)
         )
         if not made and methods is not None:
-            resolve(worlds[0], method, {"steps": steps[0], "skills": skills})  # says why
+            resolve(loaded[worlds[0]], method, {"steps": steps[0], "skills": skills})  # says why
         for line in refused:
             say(line)
         found += made
@@ -103,7 +103,7 @@ def rows(
 
 
 def _of_method(
-    worlds: Sequence[str],
+    worlds: Mapping[str, World],
     method: str,
     steps: Sequence[int],
     skills: int,
@@ -117,12 +117,12 @@ def _of_method(
         options = {"steps": length, "skills": skills}
         for change in (AS_IS, TURNED) if sharing else (AS_IS,):
             try:
-                config, loaded = resolve(world, method, options)
+                config, loaded = resolve(worlds[world], method, options)
                 if change == TURNED:
                     change, rule = _turned(config)
                     if not rule:
                         continue
-                    config, loaded = resolve(world, method, {**options, "q_rule": rule})
+                    config, _ = resolve(loaded, method, {**options, "q_rule": rule})
             except UserError as error:
                 refused[f"no row for {method} {change}".rstrip() + f": {error}"] = None
                 break

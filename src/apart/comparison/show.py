@@ -105,16 +105,21 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
 
 
+_LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words
 _LEGEND = "bar: mean · dot: a seed · line: 95 % interval of the mean\ndashed: the most there can be"
 
 
 def figure(results: Sequence[Result]) -> Figure:
-    """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line."""
-    found = groups(results)
-    names = [name for name in _DRAWN if name in columns(results)]
+    """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line.
+
+    Where no row has any of the measures that are drawn, the first that there is.
+    """
+    found, there = groups(results), columns(results)
+    names = [name for name in _DRAWN if name in there] or there[:1]
     labels = _labels(results)
     styles = _styles(result.method for result in results)
-    size = (3.1 * len(found) + 1.6, len(names) * (0.24 * len(labels) + 1.0))
+    height = len(names) * (0.24 * len(labels) + 1.0)
+    size = (3.1 * len(found) + 1.6, max(height, _LEAST_HEIGHT))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
         for column, some in enumerate(found):

@@ -14,6 +14,7 @@ from apart._errors import UserError
 from apart.report import draw, maps, planes, sheets, strips
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.worlds import short_name
 from apart.worlds.holding import held
 from apart.worlds.world import TableWorld
 
@@ -162,8 +163,9 @@ def _head(figure: draw.Figure, run: run_folder.Run, edge: float, tall: float, wo
     s = run.summary
     found = run_folder.found(run.n_effective, run.n_available, len(run.skills))
     counted = f"{found} last states" if run.world.places.counted else "trained, not counted,"
+    world = short_name(s["world"], run.spec)
     for text, at, size in (
-        (f"{Path(s['world']).stem} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
+        (f"{world} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
         (f"{counted} after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
     ):
         figure.text(edge, 1 - at / tall, text, fontsize=size, va="top")

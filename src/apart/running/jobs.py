@@ -59,7 +59,7 @@ def prepare(
         if not 1 <= seeds <= plan.MAX_SEEDS:
             raise UserError(f"--seeds: {seeds} is outside 1 to {plan.MAX_SEEDS}")
         check_value("seed", config.seed + seeds - 1)
-    folder = run_folder.default_folder(loaded.name, method) if out is None else path("--out", out)
+    folder = run_folder.default_folder(loaded, method) if out is None else path("--out", out)
     refusal = claims.refusal(folder, overwrite)
     if refusal:
         raise UserError(refusal)

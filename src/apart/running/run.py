@@ -104,10 +104,13 @@ def last_state(folder: Path, found: Plan) -> checkpoint.Saved | None:
 
 def _cut_back(writer: run_folder.Writer, saved: checkpoint.Saved | None) -> None:
     """Make the folder what it was when ``saved`` was written."""
-    folder = writer.path
+    folder, states = writer.path, writer.path / run_folder.CHECKPOINTS
+    # What it was writing when it was killed. Pictures and pages are written by others, at any time.
+    own = (run_folder.CONFIG, run_folder.SKILLS, run_folder.SUMMARY)
+    files.remove(*files.leftovers(folder, own), *files.leftovers(states))
     # Of a run that goes on longer.
     files.remove(folder / run_folder.SUMMARY, folder / run_folder.SKILLS)
-    for path in checkpoint.manifests(folder / run_folder.CHECKPOINTS):
+    for path in checkpoint.manifests(states):
         if saved is None or path > saved.path:
             checkpoint.remove(path)  # passed over; it must not stand in the way of new ones
     writer.cut_back(saved.manifest["logs"] if saved else None)

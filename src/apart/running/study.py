@@ -107,6 +107,7 @@ def train(
                 files.remove(*files.listing(folder / run_folder.CHECKPOINTS))
             found, one = run_folder.load(folder), tasks[folder]
             skills = run_folder.found(found.n_effective, found.n_available, one.config.skills)
+            skills = skills if one.world.places.counted else "not counted"
             board.done(folder, f"{one.label}, {one.world.name}, seed {one.config.seed}: {skills}")
             ended()
 

@@ -21,12 +21,16 @@ from apart.running.study import Task
 from apart.runs import files
 from apart.runs.plan import MAX_SEEDS
 from apart.settings import ASKED, AUTO, resolve
+from apart.worlds.world import World
 
 _TABLES: Final = ("seeds", "options", "grid", "run")
 _ASIDE: Final = ("world", "slip", "reading")  # of a run, beside the options of `Config`
 _SAID: Final = ("out", "engine")  # on the command line
 _TOLD: Final = ("world", "method")  # by every label anyway
 _MOST_BYTES, _MOST_RUNS = 1_000_000, 100_000
+
+# What is loaded already, by its text and slip: a table may be the result of a search of minutes.
+_Worlds = dict[tuple[str, float], World]
 
 
 class _Said(NamedTuple):
@@ -59,8 +63,9 @@ def read(path: Path, folder: Path) -> list[Task]:
     if len(said) * seeds > _MOST_RUNS:
         raise _at(path, "", UserError(f"{len(said) * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
     tasks: dict[Path, Task] = {}
+    worlds: _Worlds = {}
     for one in said:
-        for task in _seeded(path, one, {**shared, **one.options}, seeds, folder):
+        for task in _seeded(path, one, {**shared, **one.options}, seeds, folder, worlds):
             tasks.setdefault(task.folder, task)
     return list(tasks.values())
 
@@ -126,9 +131,14 @@ def _list(path: Path, found: Mapping[str, Any]) -> Iterator[_Said]:
 
 
 def _seeded(
-    path: Path, said: _Said, options: dict[str, Any], seeds: int, folder: Path
+    path: Path,
+    said: _Said,
+    options: dict[str, Any],
+    seeds: int,
+    folder: Path,
+    worlds: _Worlds,
 ) -> Iterator[Task]:
-    """A task for each seed of one run."""
+    """A task for each seed of one run; its world is one of ``worlds`` from then on."""
     own = {key: value for key, value in options.items() if key in SPECS}
     try:
         world, slip = options.get("world"), options.get("slip", 0.0)
@@ -143,10 +153,15 @@ def _seeded(
         first = own.pop("seed", 0)
         check_value("seed", first + seeds - 1)
         reading = options.get("reading", OURS)
-        config, loaded = resolve(world, method, {**own, "seed": first}, float(slip), reading)
+        own["seed"], known = first, worlds.get((world, float(slip)))
+        if known is None:
+            config, known = resolve(world, method, own, float(slip), reading)
+        else:
+            config, _ = resolve(known, method, own, reading=reading)  # it has its slip
+        worlds[world, float(slip)] = known
     except UserError as error:
         raise _at(path, said.where, error) from None
     chosen = [f"{key} {said.options[key]}" for key in said.options if key not in _TOLD]
     label = ", ".join([config.method, *chosen])
     for seed in range(first, first + seeds):
-        yield study.task(folder, label, dataclasses.replace(config, seed=seed), loaded)
+        yield study.task(folder, label, dataclasses.replace(config, seed=seed), known)

@@ -139,7 +139,8 @@ _FILES: Final = (SUMMARY, SKILLS, PICTURE, FRAMES, REPORT, *LOGS, CONFIG, SET)
 def _empty(path: Path) -> bool:
     """Whether ``path`` has nothing but what a run that was killed at its very start leaves."""
     return all(
-        entry.name in (LOCK, f".{CONFIG}.tmp", f".{SET}.tmp")
+        entry.name == LOCK
+        or files.meant_for(entry.name) in (CONFIG, SET)
         or (SEED.fullmatch(entry.name) and entry.is_dir() and _empty(entry))
         for entry in files.listing(path)
     )
@@ -154,4 +155,4 @@ def _clear(path: Path) -> None:
         files.remove(*states.glob("iteration-*"), *states.glob(".iteration-*"))
         if not files.listing(states):
             files.remove_folder(states)
-    files.remove(*(path / f".{name}.tmp" for name in _FILES), *(path / name for name in _FILES))
+    files.remove(*files.leftovers(path, _FILES), *(path / name for name in _FILES))

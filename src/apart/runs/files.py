@@ -12,8 +12,9 @@ import hashlib
 import io
 import json
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,11 +27,14 @@ _SAFE: Final = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Replace ``path`` by ``data`` in one step; `UserError` when the disk says no."""
-    temporary = path.with_name(f".{path.name}.tmp")
+    """Replace ``path`` by ``data`` in one step; `UserError` when the disk says no.
+
+    Of processes that write it at the same time the last one wins: each has a name of its own.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     with _saying(path, "written"):
         try:
-            _remove(temporary)  # left by a process that was killed
+            _remove(temporary)  # left by a process of that number that was killed
             with _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL) as descriptor:
                 _write_all(descriptor, data)
                 os.fsync(descriptor)
@@ -40,6 +44,29 @@ def write_bytes(path: Path, data: bytes) -> None:
             with contextlib.suppress(OSError):
                 _remove(temporary)
             raise
+
+
+def meant_for(name: str) -> str | None:
+    """The file that a temporary one of that name was to become; None where it is not temporary."""
+    found = _TEMPORARY.fullmatch(name)
+    return None if found is None else found["name"]
+
+
+_TEMPORARY: Final = re.compile(r"\.(?P<name>.+?)(\.[0-9]+)?\.tmp")  # earlier ones had no number
+
+
+def leftovers(folder: Path, names: Collection[str] | None = None) -> list[Path]:
+    """What killed writers of ``names`` in ``folder`` left there; None: of any.
+
+    Only who holds the folder knows that it is left, and not being written.
+    """
+    found = []
+    for path in listing(folder):
+        name = meant_for(path.name)
+        ours = name is not None and (names is None or name in names)
+        if ours and (path.is_symlink() or not path.is_dir()):
+            found.append(path)
+    return found
 
 
 def append(path: Path, data: bytes) -> None:

@@ -68,10 +68,9 @@ class Run:
     opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        skills = found(self.n_effective, self.n_available, int(self.config["skills"]))
         return (
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
-            f"seed {self.summary['seed']}, {skills} skills>"
+            f"seed {self.summary['seed']}, {_found(self)} skills>"
         )
 
     @cached_property
@@ -167,8 +166,13 @@ class RunSet:
     runs: list[Run]
 
     def __repr__(self) -> str:
-        found = ", ".join(str(run.n_effective) for run in self.runs)
-        return f"<apart.RunSet {self.path}: {found} of {self.runs[0].n_available} skills>"
+        first = [f"{run.n_effective:g}" for run in self.runs[:-1]]
+        skills = ", ".join([*first, *map(_found, self.runs[-1:])])
+        return f"<apart.RunSet {self.path}: {skills} skills>"
+
+
+def _found(run: Run) -> str:
+    return found(run.n_effective, run.n_available, int(run.config["skills"]))
 
 
 def _place(value: Any) -> Place:
@@ -284,9 +288,9 @@ class Writer:
 _MOST_LOG: Final = 2_000_000_000
 
 
-def default_folder(world: str, method: str) -> Path:
+def default_folder(world: World, method: str) -> Path:
     """``runs/WORLD-METHOD``; of a map file the name without its ending."""
-    return Path("runs") / f"{Path(world).stem}-{method}"
+    return Path("runs") / f"{worlds.short_name(world.name, world.about.spec)}-{method}"
 
 
 def seeds_in(path: Path) -> list[Path]:

@@ -78,6 +78,14 @@ def written(spec: Spec) -> str | None:
     return name if kind in _LOADERS and name.startswith(f"{kind}:") else None
 
 
+def short_name(name: str, spec: Spec) -> str:
+    """The name of the world of ``spec`` without folders; of a map file also without its ending.
+
+    In other names what follows a dot is no ending: ``timeout=2.5``.
+    """
+    return Path(name).stem if spec.get("kind") == grid.KIND else Path(name).name
+
+
 def from_spec(spec: Spec, horizon: int) -> World:
     """The world that ``spec`` describes, with ``horizon`` as its default length of an episode.
 

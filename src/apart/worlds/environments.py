@@ -33,13 +33,15 @@ def from_gymnasium(text: str) -> TableWorld:
     id_, arguments = registered.parsed(text, SYNTAX)
     named = {key: value for key, value in arguments.items() if key not in _BOUNDS}
     name = registered.named(id_, named)
-    options = registered.taken(id_, arguments, _OPTIONS)
+    options, said = (
+        registered.taken(id_, arguments, _OPTIONS),
+        registered.limit_said(id_, arguments),
+    )
     with guards.undisturbed():
         make, limit = registered.maker(id_, f"table:gym:{id_}")
         env = make(arguments)
-    limit = arguments.get("max_episode_steps", limit)
     try:
-        return search.table_of(env, name, horizon=limit, **options)
+        return search.table_of(env, name, horizon=said or limit, **options)
     finally:
         with guards.undisturbed(), guards.saying(name, "close"):
             env.close()

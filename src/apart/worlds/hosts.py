@@ -7,7 +7,6 @@ is the spec: a run needs Gymnasium to train and to go on, not to be read and dra
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -24,7 +23,9 @@ KIND: Final = "gym"
 SYNTAX: Final = "gym:ID[:key=value,...]"
 SUMMARY: Final = "a Gymnasium environment as it is (classic control, MuJoCo, Atari, your own)"
 _HORIZON: Final = 200  # where neither the user nor the environment says
-_SAMPLE, _SAMPLE_SECONDS = 400, 10.0  # steps of random play that show how large observations are
+# Observations of random play that show how large they are. No clock ends it: what they show is a
+# part of the spec, and so of a run's identity, on slow machines and busy ones too.
+_SAMPLE: Final = 400
 _OPTIONS: Final[Mapping[str, Option]] = {
     "seed": Option(int, 0, MAX_SEED),
     "bins": Option(int, 2, 100),
@@ -74,7 +75,10 @@ def gym_world(
 def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
     """The world of an id and its arguments, ours among them."""
     name = registered.named(id_, arguments)
-    options = registered.taken(id_, arguments, _OPTIONS)
+    options, said = (
+        registered.taken(id_, arguments, _OPTIONS),
+        registered.limit_said(id_, arguments),
+    )
     seed = options.get("seed", 0)
     with (
         guards.undisturbed(seed),
@@ -84,7 +88,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         make, limit = registered.maker(id_, f"gym:{id_}")
         env = _wrapped(make(arguments), options.get("wrap"))
         here = registered.only_here(env)
-        limit = arguments.get("max_episode_steps", limit) or registered.limit_of(env)
+        limit = said or limit or registered.limit_of(env)
         try:
             watch.on("reset")
             found = _found(id_, env, name, options, watch)
@@ -157,9 +161,9 @@ def _played(
 ) -> FloatArray:
     """[n, ...] observations of random play."""
     read, act = spaces.reader(seen, name), spaces.actor(acts, env.action_space)
-    rng, until = np.random.default_rng(0), time.monotonic() + _SAMPLE_SECONDS
+    rng = np.random.default_rng(0)
     sample, episodes = [read(reset(0))], 1
-    while len(sample) < _SAMPLE and time.monotonic() < until:
+    while len(sample) < _SAMPLE:
         shape = acts.heads if acts.heads > 1 else None
         action = act(rng.integers(acts.n_actions, size=shape))
         watch.on("step")

@@ -108,7 +108,7 @@ FEATURES: Final[Mapping[str, Feature]] = {
     "observed": lambda env, obs: (obs,),
     "lake": lambda env, obs: divmod(int(obs), env.ncol),
     "cliff": lambda env, obs: divmod(int(obs), env.shape[1]),
-    "cell": lambda env, obs: cell_in(env.cell(), f"{type(env).__name__}.cell()"),
+    "cell": lambda env, obs: _cell_from_0(env),
 }
 
 
@@ -121,6 +121,18 @@ def cell_in(given: Any, what: str) -> tuple[int, int]:
     if row is None or column is None:
         raise UserError(f"{what} gives {given!r}, not (row, column), two whole numbers")
     return row, column
+
+
+def _cell_from_0(env: Any) -> tuple[int, int]:
+    """The cell of ``env``; `UserError` where it would be counted as another one, the outermost."""
+    what = f"{type(env).__name__}.cell()"
+    cell = cell_in(env.cell(), what)
+    if not all(0 <= part < _MAX_SIDE for part in cell):
+        raise UserError(
+            f"{what} gives {cell}: rows and columns are counted from 0 to {_MAX_SIDE - 1}; shift "
+            "cell(), or use places=module:function"
+        )
+    return cell
 
 
 def found(id_: str, env: Any, reset: Callable[[int], Any]) -> dict[str, Any] | None:

@@ -18,6 +18,8 @@ from apart._errors import UserError, nearest
 from apart.worlds import guards
 
 MAX_SEED: Final = 2**31 - 1
+_MOST_STEPS: Final = 100_000  # of an episode
+_LIMIT: Final = "max_episode_steps"
 _WORDS: Final = {"true": True, "True": True, "false": False, "False": False, "None": None}
 _ARGUMENTS: Final = re.compile(r":(?=[^:=,]*=)")  # the first key follows; ids have no equals sign
 
@@ -95,6 +97,17 @@ def taken(id_: str, arguments: dict[str, Any], options: Mapping[str, Option]) ->
         for key, option in options.items()
         if key in arguments
     }
+
+
+def limit_said(id_: str, arguments: Mapping[str, Any]) -> int | None:
+    """The ``max_episode_steps`` of the user, checked; None where nothing is said of it.
+
+    It stays among the ``arguments``: it is one of ``gymnasium.make``, no option of our own.
+    """
+    if _LIMIT not in arguments:
+        return None
+    limit: int = _checked(f"{id_}: {_LIMIT}", arguments[_LIMIT], int, 1, _MOST_STEPS)
+    return limit
 
 
 def _checked(name: str, value: Any, kind: type, low: float, high: float) -> Any:
@@ -179,7 +192,7 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
         raise UserError(f"unknown Gymnasium environment {id_!r}{hint}") from None
 
     def make(arguments: Mapping[str, Any]) -> Any:
-        rest = {key: value for key, value in arguments.items() if key != "max_episode_steps"}
+        rest = {key: value for key, value in arguments.items() if key != _LIMIT}
         with guards.saying(id_, "gymnasium.make"):
             _quiet(str(known.entry_point))
             return gymnasium.make(id_, max_episode_steps=-1, disable_env_checker=True, **rest)
@@ -225,9 +238,9 @@ def only_here(env: Any) -> bool:
 def limit_of(env: Any) -> int | None:
     """The number of steps after which the environment itself cuts episodes off."""
     for limit in (
-        getattr(getattr(env, "spec", None), "max_episode_steps", None),
+        getattr(getattr(env, "spec", None), _LIMIT, None),
         getattr(env.unwrapped, "max_steps", None),
     ):
-        if isinstance(limit, int) and 1 <= limit <= 100_000:
+        if isinstance(limit, int) and 1 <= limit <= _MOST_STEPS:
             return limit
     return None
