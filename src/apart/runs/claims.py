@@ -126,7 +126,7 @@ def filling(path: Path, names: Sequence[str]) -> Iterator[None]:
         yield
     except BaseException:
         with contextlib.suppress(UserError, OSError):  # the first error says more
-            files.remove(*(path / f".{name}.tmp" for name in names), *(path / n for n in names))
+            files.remove(*files.leftovers(path, names), *(path / name for name in names))
             if made:
                 files.remove_folder(path)
         raise

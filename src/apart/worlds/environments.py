@@ -33,10 +33,8 @@ def from_gymnasium(text: str) -> TableWorld:
     id_, arguments = registered.parsed(text, SYNTAX)
     named = {key: value for key, value in arguments.items() if key not in _BOUNDS}
     name = registered.named(id_, named)
-    options, said = (
-        registered.taken(id_, arguments, _OPTIONS),
-        registered.limit_said(id_, arguments),
-    )
+    options = registered.taken(id_, arguments, _OPTIONS)
+    said = registered.limit_said(id_, arguments)
     with guards.undisturbed():
         make, limit = registered.maker(id_, f"table:gym:{id_}")
         env = make(arguments)

@@ -75,10 +75,8 @@ def gym_world(
 def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
     """The world of an id and its arguments, ours among them."""
     name = registered.named(id_, arguments)
-    options, said = (
-        registered.taken(id_, arguments, _OPTIONS),
-        registered.limit_said(id_, arguments),
-    )
+    options = registered.taken(id_, arguments, _OPTIONS)
+    said = registered.limit_said(id_, arguments)
     seed = options.get("seed", 0)
     with (
         guards.undisturbed(seed),
