@@ -472,6 +472,8 @@ def check_updates(case, world, network, states, n, by=Oracle):
     )
     if kept and options.get("q_rule", "sweep").startswith("sweep"):
         del options["buffer"]  # what is kept and a sweep need none
+        if options.get("q_rule") == "sweep_adam":
+            del options["batch"]
     options.setdefault("learning_rate", config.learning_rate)
     options.setdefault("q_rule", config.q_rule)
     config, _ = resolve(world, method, {**options, "network": network}, reading=reading)
