@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(
     PROGRAM is None, reason="no Chromium on this machine: the page is not tried in a browser"
 )
 # Eight cells around a wall; ten skills, so that two are spare.
-RING = apart.parse_map("S..\n.#.\n...", "ring")
+RING = apart.parse_map("S..\n.#.\n...", "little_ring")
 SMALL = {"steps": 3000, "skills": 10, "horizon": 8, "evaluate_every": 500}
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
 
