@@ -357,7 +357,7 @@ def test_runs_are_compared_and_opened(shown, runs):
     assert rows[0][7] == ", ".join(str(run.spread["radius"]) for run in runs[:2])
     assert rows[0][8] == ", ".join(str(run.n_effective) for run in runs[:2])
     shown.click("#compare .tile", 1)
-    assert text(shown, "h1") == "diayn in ring"
+    assert text(shown, "h1") == "diayn in little_ring"
     assert f"{runs[2].n_effective} of 8 skills found" in text(shown, ".summary")
     assert text(shown, ".summary").endswith("Counted: exact.")
     assert shown.run("document.querySelector('header select').value") == "2"
