@@ -152,6 +152,12 @@ def tables(n_states: int, shape: Shape, terms: Sequence[Term]) -> Approximator:
     )
 
 
+def _with_pullback(rows: Callable[[Weights], Array], params: Weights) -> tuple[Array, Pullback]:
+    """``rows`` of ``params``, and how a gradient by them becomes one by the parameters."""
+    out, pull = jax.vjp(rows, params)
+    return out, lambda gradient: pull(gradient)[0]
+
+
 def network(
     shape: Shape,
     hidden: tuple[tuple[Shape, int], ...],
@@ -195,8 +201,7 @@ def network(
                 numbers = numbers + weights.bias
             return numbers.reshape(-1, *shape)
 
-        out, pull = jax.vjp(rows, params)
-        return out, lambda gradient: pull(gradient)[0]
+        return _with_pullback(rows, params)
 
     def read_own(params: Weights, obs: Obs, action: Array) -> tuple[Array, Pullback]:
         def rows(weights: Weights) -> Array:
@@ -206,8 +211,7 @@ def network(
                 numbers = numbers + weights.bias.reshape(shape)[action]
             return numbers
 
-        out, pull = jax.vjp(rows, params)
-        return out, lambda gradient: pull(gradient)[0]
+        return _with_pullback(rows, params)
 
     def read_at(params: Weights, obs: Obs, at: Array) -> tuple[Array, Pullback]:
         def rows(weights: Weights) -> Array:
@@ -216,8 +220,7 @@ def network(
             numbers = jnp.einsum("nmh,nh->nm", picked, inputs(weights, obs))
             return numbers if weights.bias is None else numbers + weights.bias[at]
 
-        out, pull = jax.vjp(rows, params)
-        return out, lambda gradient: pull(gradient)[0]
+        return _with_pullback(rows, params)
 
     def scaled(params: Weights, factor: Array) -> Weights:
         scaled_bias = None if params.bias is None else factor * params.bias

@@ -249,18 +249,9 @@ def by_steps(
     chosen = drawn.choice.swapaxes(0, 1)
     scanned = (chosen, deciding(drawn), jax.random.split(key_steps, decisions))
     _, (obs, passed, action, taken, ended) = jax.lax.scan(decide, (first, alive), scanned)
-
-    def whole(at_first: Any, later: Any) -> Any:
-        """[E, T + 1, ...] from [E, ...] and [T, E, ...] or [T / N, N, E, ...]."""
-
-        def joined(a: Array, b: Array) -> Array:
-            return jnp.concatenate([a[None], b.reshape(-1, *a.shape)]).swapaxes(0, 1)
-
-        return jax.tree.map(joined, at_first, later)
-
-    place, position = whole(locate(first), passed)
+    place, position = _whole(locate(first), passed)
     return Episodes(
-        obs=whole(observe(first), obs),
+        obs=_whole(observe(first), obs),
         action=action.swapaxes(0, 1),
         skill=drawn.skill,
         alive=None if ended is None else taken.T,
@@ -268,6 +259,15 @@ def by_steps(
         place=place,
         position=position,
     )
+
+
+def _whole(at_first: Any, later: Any) -> Any:
+    """[E, T + 1, ...] from [E, ...] and [T, E, ...] or [T / N, N, E, ...]."""
+
+    def joined(a: Array, b: Array) -> Array:
+        return jnp.concatenate([a[None], b.reshape(-1, *a.shape)]).swapaxes(0, 1)
+
+    return jax.tree.map(joined, at_first, later)
 
 
 def _where(condition: Array, one: Any, other: Any) -> Any:

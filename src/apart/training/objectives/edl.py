@@ -9,14 +9,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-from apart._types import Array, Key, Obs
+from apart._types import Array, Key, Obs, Vectors
 from apart.learner import draws
-from apart.learner.episodes import Sampled
+from apart.learner.episodes import Episodes, Sampled
 from apart.objective import codes
 from apart.training.objectives import counted, rnd
 from apart.training.objectives.contract import Given, Kept, Met, Objective, of_one_state
@@ -37,37 +38,36 @@ class Stages(NamedTuple):
     ready: Array  # [] bool: the codes are there
 
 
+class Seen(NamedTuple):
+    """How states that were seen are kept, as points."""
+
+    n: int  # M, the most of them
+    dims: int  # D
+    begin: Callable[[], Array]  # [M, D] before anything was seen
+    of: Callable[[Any], Array]  # observations [n, ...], in a table None for all -> [n, D]
+    add: Callable[[Stages, Episodes], Stages]
+
+
 def build(given: Given) -> Objective:
     """EDL for the skills of a configuration."""
     p, n_skills = given.p, given.p.config.skills
-    coordinates = None if p.states is None else p.states.coordinates()
-    cover = (rnd if coordinates is None else counted).build(given)
+    seen = _sample_of(p.vectors) if p.states is None else _cells_of(p.states.coordinates())
+    cover = (rnd if p.states is None else counted).build(given)
     assert cover.of_states is not None
     explored = cover.of_states
 
-    def points_of(obs: Obs | None) -> Array:
-        """[n, D] observations as points: coordinates in a table, else their own numbers."""
-        if coordinates is not None:
-            return coordinates if obs is None else coordinates[obs]
-        assert p.vectors is not None
-        return p.vectors.of(obs)
-
     def init(key: Key, hyper: Hyper) -> Stages:
-        points = coordinates
-        if points is None:
-            assert p.vectors is not None
-            points = jnp.zeros((SEEN, p.vectors.n))
         return Stages(
             cover.init(key, hyper),
-            points,
-            jnp.zeros(points.shape[0]),
+            seen.begin(),
+            jnp.zeros(seen.n),
             jnp.int32(0),
-            jnp.zeros((n_skills, points.shape[1])),
+            jnp.zeros((n_skills, seen.dims)),
             jnp.bool_(False),
         )
 
     def nearness(kept: Stages, obs: Obs | None) -> Array:
-        return -codes.distances(points_of(obs), kept.codes)
+        return -codes.distances(seen.of(obs), kept.codes)
 
     def of_states(kept: Stages, obs: Obs | None, hyper: Hyper) -> Array:
         worth: Array = jax.lax.cond(
@@ -81,15 +81,8 @@ def build(given: Given) -> Objective:
         return jnp.where(kept.ready, nearness(kept, obs), 0.0)
 
     def meet(kept: Stages, met: Met, hyper: Hyper) -> Stages:
-        after = met.episodes.obs[:, 1:]
         kept = kept._replace(cover=cover.meet(kept.cover, met, hyper))
-        if coordinates is not None:
-            kept = kept._replace(weights=kept.weights.at[after.reshape(-1)].set(1.0))
-        else:
-            flat = points_of(after.reshape(-1, *after.shape[2:]))
-            alive = met.episodes.alive
-            made = jnp.ones(len(flat), bool) if alive is None else alive.reshape(-1)
-            kept = _sampled(kept, flat, made)
+        kept = seen.add(kept, met.episodes)
         due = ~kept.ready & (met.rounds >= COVER * hyper.rounds)
         coded: Stages = jax.lax.cond(due, _coded, lambda now: now, kept)
         return coded
@@ -111,6 +104,36 @@ def build(given: Given) -> Objective:
         meet=meet,
         fit=None if cover.fit is None else fit,
     )
+
+
+def _cells_of(coordinates: Array) -> Seen:
+    """All states of a table, at their ``coordinates`` [S, D]; weights say which were seen."""
+
+    def add(kept: Stages, new: Episodes) -> Stages:
+        return kept._replace(weights=kept.weights.at[new.obs[:, 1:].reshape(-1)].set(1.0))
+
+    n, dims = coordinates.shape
+    return Seen(
+        n,
+        dims,
+        begin=lambda: coordinates,
+        of=lambda states: coordinates if states is None else coordinates[states],
+        add=add,
+    )
+
+
+def _sample_of(vectors: Vectors | None) -> Seen:
+    """A sample of all observations, as vectors."""
+    assert vectors is not None  # as in every world that is no table
+    n, of = vectors.n, vectors.of
+
+    def add(kept: Stages, new: Episodes) -> Stages:
+        after = new.obs[:, 1:]
+        flat = of(after.reshape(-1, *after.shape[2:]))
+        made = jnp.ones(len(flat), bool) if new.alive is None else new.alive.reshape(-1)
+        return _sampled(kept, flat, made)
+
+    return Seen(SEEN, n, lambda: jnp.zeros((SEEN, n)), of, add)
 
 
 def _coded(kept: Stages) -> Stages:
