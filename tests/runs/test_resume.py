@@ -98,6 +98,10 @@ def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, c
     said = capsys.readouterr().out
     assert "finished already" in said
     assert "--steps N trains longer" in said
+    assert main(["resume", str(path), "--progress", "json"]) == 0
+    told = capsys.readouterr()
+    assert told.out == ""  # JSON lines alone
+    assert "finished already" in told.err
     assert (path / run_folder.SUMMARY).read_bytes() == before
 
 

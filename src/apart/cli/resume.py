@@ -44,7 +44,8 @@ def run(parsed: argparse.Namespace) -> int:
             run_folder.load(one).check()
         ended = first.config.anneal or staged(first.config)
         longer = "" if ended else " (--steps N trains longer)"
-        print(f"{folder}: finished already, nothing to do{longer}")
+        tell = words.note if parsed.progress == "json" else print
+        tell(f"{folder}: finished already, nothing to do{longer}")
         return 0
     reporter = REPORTERS[parsed.progress]()
     if single:
