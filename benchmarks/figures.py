@@ -1,4 +1,4 @@
-"""Draw the stored studies: ablation.png, pixels.png, compare.png and payoff.png in docs/images.
+"""Draw the stored studies in docs/images: ablation, pixels, compare, compare_few and payoff.png.
 
 python benchmarks/figures.py
 """
@@ -76,6 +76,11 @@ def compare() -> draw.Figure:
     return show.figure(comparison.read(ROOT / "results" / "compare.json"))
 
 
+def compare_few() -> draw.Figure:
+    found = comparison.read(ROOT / "results" / "compare-few.json")
+    return show.figure(found, ("covering_radius",))
+
+
 WAYS = {
     "primitive": (draw.GREY, "o"),
     "primitive, optimistic": (draw.GREY, "s"),
@@ -143,5 +148,5 @@ def payoff() -> draw.Figure:
 
 
 if __name__ == "__main__":
-    for picture in (ablation, pixels, compare, payoff):
+    for picture in (ablation, pixels, compare, compare_few, payoff):
         picture().savefig(ROOT / "docs" / "images" / f"{picture.__name__}.png")

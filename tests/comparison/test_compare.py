@@ -387,3 +387,23 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path):
     with pytest.raises(UserError, match="holds no comparison"):
         compare(["corridor"], tmp_path, methods=METHODS_HERE, engine=refuses, **SMALL)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_few_skills_are_drawn_by_what_they_leave_uncovered():
+    def one(skills, most):
+        cells = {"distinct": Cell([3.0], True, most)}
+        cells |= {"information_count": Cell([2.0], True, None)}
+        cells |= {"covering_radius": Cell([5.0], True, None)}
+        return Result("ring", "vic", "vic", 1000, skills, 6, [0], cells)
+
+    def drawn(*rows, measures=()):
+        made = show.figure(rows, measures)
+        return [axis.get_xlabel() for axis in made.axes], made.get_supxlabel()
+
+    heads, words = drawn(one(4, 4.0))
+    assert heads == ["distinct last states", "covering radius"]
+    assert "dashed" in words
+    assert drawn(one(100, 8.0))[0] == ["distinct last states", "information count"]
+    heads, words = drawn(one(4, 4.0), measures=["covering_radius"])
+    assert heads == ["covering radius"]
+    assert "dashed" not in words  # nothing is

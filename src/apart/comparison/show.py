@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from apart.report.draw import Figure
 
 _DRAWN: Final = ("distinct", "information_count")
+_DRAWN_OF_FEW: Final = ("distinct", "covering_radius")  # with fewer skills than places
 
 
 def groups(results: Iterable[Result]) -> list[list[Result]]:
@@ -106,16 +107,18 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
 
 
 _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words
-_LEGEND = "bar: mean · dot: a seed · line: 95 % interval of the mean\ndashed: the most there can be"
+_LEGEND: Final = "bar: mean · dot: a seed · line: 95 % interval of the mean"
+_LIMIT: Final = "\ndashed: the most there can be"
 
 
-def figure(results: Sequence[Result]) -> Figure:
+def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     """A panel for each world and measure: every seed a dot, the mean a bar, its interval a line.
 
-    Where no row has any of the measures that are drawn, the first that there is.
+    The ``measures`` are usual ones unless said; where no row has any, the first that there is.
     """
     found, there = groups(results), columns(results)
-    names = [name for name in _DRAWN if name in there] or there[:1]
+    usual = _DRAWN_OF_FEW if all(map(_is_few, results)) else _DRAWN
+    names = [name for name in measures or usual if name in there] or there[:1]
     labels = _labels(results)
     styles = _styles(result.method for result in results)
     height = len(names) * (0.24 * len(labels) + 1.0)
@@ -128,8 +131,16 @@ def figure(results: Sequence[Result]) -> Figure:
             axis.set_yticks(range(len(labels)), labels if column == 0 else [], fontsize=7.5)
             draw.title(axis, _title(some[0]) if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
-    made.supxlabel(_LEGEND, fontsize=8)
+    cells = (result.cells.get(name) for result in results for name in names)
+    limited = any(cell is not None and cell.most for cell in cells)
+    made.supxlabel(_LEGEND + _LIMIT * limited, fontsize=8)
     return made
+
+
+def _is_few(result: Result) -> bool:
+    """Whether there are more places than skills, so that these can be no more than K."""
+    cell = result.cells.get("distinct")
+    return cell is not None and cell.most == result.skills
 
 
 def _title(first: Result) -> str:
