@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-EVERY, MOVES, MIDDLES, TRIALS = 8, 4, 4, 4
+EVERY, MOVES, MIDDLES, TRIALS = 8, 4, 4, 32
 
 
 def walk(first, steps_of, among=None):
@@ -36,7 +36,8 @@ class Places:
     def round(self, rounds, seen, n_seen):
         new = n_seen != self.n_seen
         due = rounds % EVERY == 0 or not new  # once nothing new is seen, in every round
-        if due and (new or not self.settled or self.trials < TRIALS):
+        tries = self.trials < TRIALS and self.width > 0
+        if due and (new or not self.settled or tries):
             self.look(seen, n_seen)
 
     def look(self, seen, n_seen):
@@ -59,7 +60,7 @@ class Places:
             self.place, self.owner, self.steps, self.width = place, owner, steps, now[0]
         self.trials = 0 if own else self.trials + settled
         if own or settled:
-            wanted = (2 * self.trials + 1) * (len(known) // 2) // TRIALS
+            wanted = (self.trials + 1) * 633 % 1024 * len(known) // 1024
             place = [known[wanted] if wanted < len(known) else 0] * self.k
         self.trial = place
         self.settled = settled if own else True

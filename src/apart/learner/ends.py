@@ -30,7 +30,9 @@ from apart._types import Array
 EVERY = 8  # rounds between two looks while something new is seen
 _MOVES = 4  # at most, in one step, of skills that are not needed
 _MIDDLES = 4  # states that are tried as the middle of a territory
-_TRIALS = 4  # other beginnings
+_TRIALS = 32  # other beginnings; with four, ten places in the U-maze stay one step from the best
+_TRIALS_IN_LARGE = 4  # in worlds of more than so many states, where each costs seconds:
+_LARGE = 1_024
 
 
 class Ends(NamedTuple):
@@ -93,7 +95,9 @@ def look(ends: Ends, graph: Graph, rounds: Array, starts: int | Array, horizon: 
         horizon: transitions of an episode.
     """
     new = graph.seen.sum(dtype=jnp.int32) != ends.n_seen
-    open_ = new | ~ends.settled | (ends.n_trials < _TRIALS)
+    n_trials = _TRIALS if ends.owner.shape[0] <= _LARGE else min(_TRIALS, _TRIALS_IN_LARGE)
+    # Where every known state has a place of its own nothing can be better.
+    open_ = new | ~ends.settled | ((ends.n_trials < n_trials) & (ends.width > 0))
     due = open_ & (~new | (rounds % EVERY == 0))
     found: Ends = jax.lax.cond(
         due, lambda now: looked(now, graph, starts, horizon), lambda now: now, ends
@@ -140,11 +144,13 @@ def _known(graph: Graph, n_states: int) -> Array:
     return seen.at[graph.source].max(graph.seen).at[graph.target].max(graph.seen)
 
 
+_GOLDEN = 633, 1_024  # their ratio: each next multiple falls into a widest gap between those before
+
+
 def _beginning(known: Array, nth: Array) -> Array:
-    """[] one of the known states, spaced evenly by number."""
-    n_known = known.sum(dtype=jnp.int32)
-    # One part of the states for each trial; the middle of the nth.
-    wanted = (2 * nth + 1) * (n_known // 2) // _TRIALS
+    """[] one of the known states: all of them, as many as they are, are spaced evenly by number."""
+    n_known, (step, whole) = known.sum(dtype=jnp.int32), _GOLDEN
+    wanted = (nth + 1) * step % whole * n_known // whole
     return jnp.searchsorted(jnp.cumsum(known), wanted + 1).astype(jnp.int32) % known.shape[0]
 
 
