@@ -147,3 +147,19 @@ def test_the_edge_is_what_no_start_leads_to_in_time():
     both = LOOK(first, graph, jnp.int32(ends.EVERY), jnp.array([0, 11]), 4)
     assert np.flatnonzero(one.edge).tolist() == list(range(4, 12))
     assert np.flatnonzero(both.edge).tolist() == [4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(("large", "n_skills", "tried"), [(1024, 3, 32), (5, 3, 4), (1024, 12, 0)])
+def test_other_beginnings_are_few_in_large_worlds_and_none_where_nothing_can_be_better(
+    large, n_skills, tried, monkeypatch
+):
+    monkeypatch.setattr(ends, "_LARGE", large)
+    there = jnp.arange(11)
+    source, target = jnp.concatenate([there, there + 1]), jnp.concatenate([there + 1, there])
+    graph = Graph(source, target, jnp.ones(22, bool))  # twelve states in a row
+    found = ends.init(12, n_skills, 0)
+    look = jax.jit(lambda now, rounds: ends.look(now, graph, rounds, 0, 20))
+    for rounds in range(200):
+        found = look(found, jnp.int32(rounds))
+    assert int(found.n_trials) == tried
+    assert int(found.width) == (0 if n_skills == 12 else 2)
