@@ -50,7 +50,7 @@ class Way(NamedTuple):
 
 
 def _way(p: Pieces) -> Way:
-    """The one with the least work: benchmarks/mazes.py (groups) and by_turns.py (picks) measure it."""
+    """The one with the least work (benchmarks: mazes.py for groups, by_turns.py for picks)."""
     plain = p.q.read_own is not None  # one head: rows are [A, K]
     picks = plain and p.q.read_at is not None and not p.rule.shares and p.config.skills >= _LEAST
     return Way(picks, plain and not picks and groups.pays(p.n_actions, p.config.batch))
