@@ -27,7 +27,7 @@ MAY_IMPORT = {
     "paper": BASE | {"methods", "worlds", "settings", "runs", "running", "report"},
     "door": BASE
     | {"methods", "objective", "report", "runs", "running", "checks", "facts", "skills"}
-    | {"worlds"},
+    | {"worlds", "comparison"},
     "comparison": BASE
     | {"learner", "objective", "methods", "worlds", "settings", "runs", "running", "report"}
     | {"facts", "skills"},
@@ -35,7 +35,7 @@ MAY_IMPORT = {
     | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"}
     | {"comparison", "facts"},
     "__main__": {"cli"},
-    "__init__": BASE | {"door", "methods", "worlds", "runs"},
+    "__init__": BASE | {"door", "methods", "worlds", "runs", "comparison"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

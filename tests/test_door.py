@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import subprocess
 import sys
@@ -52,6 +53,9 @@ def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path
     assert len(repr(longer.runs[0])) < 200
     single = apart.train(WORLD, seed=4, out=tmp_path / "one", **TINY)
     assert single.skills == skills
+    nowhere = dataclasses.replace(single, summary={**single.summary, "n_effective": 0})
+    assert repr(nowhere).endswith(", seed 4, skills not counted>")
+    assert repr(apart.RunSet(out, [nowhere, nowhere])).endswith("set: skills not counted>")
 
 
 @pytest.mark.parametrize(
@@ -96,6 +100,22 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
         (lambda: apart.table_of(3), "env: 3 is no Gymnasium environment"),
         (lambda: apart.train(3), "3 is no world: give a name, the path of a map, or a world"),
         (lambda: apart.train("empty", slip="x"), "'x' is not a number"),
+        (lambda: apart.check(3), "3 is no world: give a name, the path of a map, or a world"),
+        (lambda: apart.check("emty"), "did you mean 'empty'"),
+        (lambda: apart.compare([]), "name a world, or several"),
+        (lambda: apart.compare("emty"), "did you mean 'empty'"),
+        (lambda: apart.compare("empty", methods="vik"), "unknown method 'vik'; did you mean 'vic'"),
+        (lambda: apart.compare("empty", methods=[3]), "unknown method '3'"),
+        (lambda: apart.compare("empty", steps=[100, "x"]), "steps='x' is not a whole number"),
+        (lambda: apart.compare("empty", seeds=0), "seeds=0 is outside 1"),
+        (lambda: apart.compare("empty", known="none.json"), "none.json: cannot be read"),
+        (lambda: apart.compare("empty", engine="rai"), "did you mean 'ray'"),
+        (
+            lambda: apart.compare([WORLD, apart.parse_map("S.", "corridor")]),
+            "corridor: several worlds have that name",
+        ),
+        (lambda: apart.sweep("none.toml"), "none.toml: no such file"),
+        (lambda: apart.sweep(3), "file: 3 is no path"),
         (lambda: Skills([], None).rollout(1, seed="a"), "seed='a': give a whole number from 0"),
         (lambda: Skills([], None).rollout(1, seed=-1), "seed=-1: give a whole number from 0"),
     ],
@@ -104,6 +124,51 @@ def test_what_is_of_another_kind_is_one_line(call, message):
     with pytest.raises(UserError) as error:
         call()
     assert message in str(error.value)
+
+
+def test_what_is_known_of_a_world_ends_with_the_next_line_of_python(tmp_path):
+    said = apart.check("empty", slip=0.1)
+    assert said["kind"].startswith("a table of 100 cells")
+    assert said["next"] == (
+        "apart.train('empty', method='apart_plus', skills='auto', horizon='auto', slip=0.1)"
+    )
+    assert apart.check(WORLD)["next"].startswith("apart.train(world, method=")
+    (tmp_path / "own.txt").write_text("S..")
+    assert str(tmp_path / "own.txt") in apart.check(tmp_path / "own.txt")["next"]
+
+
+def test_a_comparison_is_trained_once_and_shows_its_table(tmp_path, in_this_process):
+    said: list[str] = []
+    asked = {"methods": ["vic", "random_walk"], "steps": "200", "seeds": 2, "skills": 3}
+    asked |= {"sharing": False, "out": tmp_path / "compare", "say": said.append}
+    found = apart.compare(WORLD, **asked)
+    assert [(row.label, list(row.seeds)) for row in found.rows] == [
+        ("vic", [0, 1]),
+        ("random_walk", [0, 1]),
+    ]
+    assert "random_walk" in str(found)
+    assert str(found) in said[-1]
+    assert repr(found) == f"<apart.Comparison {tmp_path / 'compare'}: 2 rows>"
+    again = apart.compare(
+        [WORLD],
+        **{**asked, "methods": "vic", "out": tmp_path / "more"},
+        known=[tmp_path / "compare" / "compare.json"],
+    )
+    assert not (tmp_path / "more" / "runs").exists()
+    assert [row.cells["distinct"] for row in again.rows] == [
+        row.cells["distinct"] for row in found.rows
+    ]
+
+
+def test_a_sweep_gives_its_runs_in_order(tmp_path, in_this_process):
+    file = tmp_path / "trial.toml"
+    (tmp_path / "own.txt").write_text("S..")
+    options = {"world": str(tmp_path / "own.txt"), "method": "vic", **TINY}
+    lines = [f"{name} = {value!r}" for name, value in options.items()]
+    file.write_text("\n".join(["[options]", *lines, "[grid]", "seed = [4, 2]"]))
+    runs = apart.sweep(file, out=tmp_path / "trial", say=lambda text: None)
+    assert [run.summary["seed"] for run in runs] == [4, 2]
+    assert runs[0].skills.act(1, 0) in range(5)
 
 
 def test_an_environment_in_place_of_a_world_is_told_how_it_becomes_one():
@@ -173,6 +238,7 @@ for wrong, message in (
     (lambda: apart.register_world("kind", 3), "kind of world 'kind': 3 is no function"),
     (lambda: apart.register_world(3, print), "kind of world 3: give its name"),
     (lambda: apart.train("empty", method="mine", seeds=2), "do not know the method 'mine'"),
+    (lambda: apart.compare("empty", methods="mine", out="c"), "do not know the method 'mine'"),
     (lambda: apart.train(method=object()), "method= takes a name"),
 ):
     try:

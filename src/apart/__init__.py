@@ -12,18 +12,12 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
 
 if TYPE_CHECKING:
-    from apart.door import (
-        draw,
-        export,
-        load,
-        make_env,
-        register_method,
-        register_reward,
-        resume,
-        skill_env,
-        train,
-        write_page,
-    )
+    from apart.comparison.show import Comparison
+    from apart.door.environments import make_env, skill_env
+    from apart.door.extending import register_method, register_reward
+    from apart.door.showing import draw, export, write_page
+    from apart.door.studies import check, compare, sweep
+    from apart.door.training import load, resume, train
     from apart.methods import METHODS
     from apart.runs.folder import Run, RunSet
     from apart.runs.skills import Skill, Skills
@@ -36,6 +30,7 @@ if TYPE_CHECKING:
 
 # No name here is also that of a module: importing that would take the name's place.
 _PLACES = {
+    "Comparison": ("apart.comparison.show", "Comparison"),
     "HostWorld": ("apart.worlds.world", "HostWorld"),
     "JaxWorld": ("apart.worlds.world", "JaxWorld"),
     "METHODS": ("apart.methods", "METHODS"),
@@ -45,25 +40,29 @@ _PLACES = {
     "Skills": ("apart.runs.skills", "Skills"),
     "TableWorld": ("apart.worlds.world", "TableWorld"),
     "WORLDS": ("apart.worlds", "WORLDS"),
-    "draw": ("apart.door", "draw"),
-    "export": ("apart.door", "export"),
+    "check": ("apart.door.studies", "check"),
+    "compare": ("apart.door.studies", "compare"),
+    "draw": ("apart.door.showing", "draw"),
+    "export": ("apart.door.showing", "export"),
     "gym_world": ("apart.worlds.hosts", "gym_world"),
-    "load": ("apart.door", "load"),
-    "make_env": ("apart.door", "make_env"),
+    "load": ("apart.door.training", "load"),
+    "make_env": ("apart.door.environments", "make_env"),
     "parse_map": ("apart.worlds.grid", "parse"),
-    "register_method": ("apart.door", "register_method"),
-    "register_reward": ("apart.door", "register_reward"),
+    "register_method": ("apart.door.extending", "register_method"),
+    "register_reward": ("apart.door.extending", "register_reward"),
     "register_world": ("apart.worlds", "register"),
-    "resume": ("apart.door", "resume"),
-    "skill_env": ("apart.door", "skill_env"),
+    "resume": ("apart.door.training", "resume"),
+    "skill_env": ("apart.door.environments", "skill_env"),
+    "sweep": ("apart.door.studies", "sweep"),
     "table_of": ("apart.worlds.search", "table_of"),
-    "train": ("apart.door", "train"),
-    "write_page": ("apart.door", "write_page"),
+    "train": ("apart.door.training", "train"),
+    "write_page": ("apart.door.showing", "write_page"),
 }
 
 __all__ = [
     "METHODS",
     "WORLDS",
+    "Comparison",
     "HostWorld",
     "JaxWorld",
     "NonFinite",
@@ -75,6 +74,8 @@ __all__ = [
     "TableWorld",
     "UserError",
     "__version__",
+    "check",
+    "compare",
     "draw",
     "export",
     "gym_world",
@@ -86,6 +87,7 @@ __all__ = [
     "register_world",
     "resume",
     "skill_env",
+    "sweep",
     "table_of",
     "train",
     "write_page",

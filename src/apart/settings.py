@@ -171,13 +171,13 @@ def _usual_network(world: World) -> str:
     return "cnn" if len(world.obs.shape) == 3 else "mlp"
 
 
-def only_here(config: Config) -> str | None:
-    """A record that ``config`` names and that other processes would not know; None without one."""
+def only_here(config: Config, world: World) -> str | None:
+    """A record that ``config`` names, or the world, if other processes would not know it."""
     for name, spec in SPECS.items():
         records = NAMED.get(spec.kind)
         if isinstance(records, Registry) and getattr(config, name) in records.only_here:
             return f"{spec.kind} {getattr(config, name)!r}"
-    return None
+    return None if worlds.known_everywhere(world.about.spec) else f"world {world.name}"
 
 
 def words(config: Config, world: World) -> list[str] | None:
@@ -187,7 +187,7 @@ def words(config: Config, world: World) -> list[str] | None:
     its default.
     """
     named = worlds.written(world.about.spec)
-    if named is None or only_here(config) is not None:
+    if named is None or only_here(config, world) is not None:
         return None
     wanted = dataclasses.asdict(config)
     options: dict[str, Any] = {

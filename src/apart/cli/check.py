@@ -1,31 +1,17 @@
-"""``apart check WORLD``: whether and how a world will work, in seconds."""
+"""``apart check WORLD``."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
 from apart import worlds
-from apart._config import number
-from apart._errors import UserError
-from apart.cli import words
-from apart.facts import needs_task
-from apart.methods import METHODS
-from apart.running.progress import several
-from apart.settings import resolve
-from apart.worlds import hosts, tasks
-from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, evidence
+from apart._config import flag, number
+from apart.running.world_facts import facts
 
 HELP = "say whether and how a world will work"
-_SEARCH_SECONDS = 2.0
-_SIDE = 8
-_LARGE = 4_096  # numbers of an observation, from which on few are kept for replay
-Fact = tuple[str, str]
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
@@ -39,150 +25,12 @@ def run(parsed: argparse.Namespace) -> int:
     """Say it, a line a fact; the last one is what to run next."""
     slip = 0.0 if parsed.slip is None else float(number("--slip", parsed.slip, whole=False))
     world = worlds.load(parsed.world, slip)
-    for name, said in facts(world, parsed.world, parsed.slip):
+
+    def command(before: str, options: Mapping[str, Any]) -> str:
+        given = dict(options) if parsed.slip is None else {**options, "slip": parsed.slip}
+        words = [f"{flag(name)} {value}" for name, value in given.items()]
+        return f"apart train {shlex.quote(before + parsed.world)} {' '.join(words)}"
+
+    for name, said in facts(world, command):
         print(f"{name:<13} {said}")
     return 0
-
-
-def facts(world: World, text: str, slip: str | None = None) -> Iterator[Fact]:
-    """What is to be said of ``world``, which the user called ``text``."""
-    if isinstance(world, TableWorld):
-        yield from _of_table(world, text, slip)
-    elif isinstance(world, HostWorld):
-        yield from _of_host(world, text)
-    else:
-        yield from _of_jax(world, text)
-
-
-def _of_table(world: TableWorld, text: str, slip: str | None) -> Iterator[Fact]:
-    far = int(world.distance.max())
-    yield "kind", f"a table of {world.n_states:,} {world.places.noun}s, all transitions known"
-    yield "observations", "the state's number"
-    yield "actions", f"{world.about.n_actions} (Discrete)"
-    yield (
-        "places",
-        f"{several(world.n_states, world.places.noun)}{words.walled_off(world)}; skills are "
-        f"counted: {evidence(world)}",
-    )
-    if world.task is not None:
-        cells = several(int(np.count_nonzero(world.task)), world.places.noun)
-        best = tasks.best_return(world, world.about.horizon)
-        yield "task", f"{cells} worth points; T steps earn {best:g} at most"
-    away = f"the farthest {world.places.noun} is {several(far, 'step')} away"
-    yield "episodes", f"T = {world.about.horizon}; {away}"
-    starts = f"in any of {len(world.starts)} states" if world.starts else "in the same state"
-    yield "seeds", f"respected; every episode starts {starts}"
-    yield "chance", "none" if world.deterministic else "several successors of an action"
-    yield "as a table", "it is one"
-    yield "speed", "compiled into the training loop; 'apart bench' measures it"
-    slipping = [] if slip is None else ["--slip", slip]
-    options = ["--method", "apart_plus", "--skills", "auto", "--horizon", "auto", *slipping]
-    if world.task is not None:
-        solving = ["--method", next(filter(needs_task, METHODS)), "--skills", "6", *slipping]
-        yield "for the task", _line(text, [*solving, "--steps", "100k"], world)
-    yield "next", _line(text, options, world)
-
-
-def _of_jax(world: JaxWorld, text: str) -> Iterator[Fact]:
-    yield "kind", "JAX functions"
-    yield from _arrays(world)
-    yield "seeds", "respected"
-    yield "as a table", "no: its states are not listed"
-    yield "speed", "compiled into the training loop"
-    yield "next", _line(text, _usual(world), world)
-
-
-def _of_host(world: HostWorld, text: str) -> Iterator[Fact]:
-    from apart.worlds.probe import probe
-
-    yield "kind", "a Gymnasium environment, stepped in Python"
-    yield from _arrays(world)
-    seen = probe(world)
-    start = "the start depends on the seed" if seen.start_varies else "the start is always the same"
-    ignored = "not respected: a run that is stopped and resumed will differ"
-    yield "seeds", f"respected; {start}" if seen.repeats else ignored
-    yield "chance", _chance(seen.repeats, seen.by_chance)
-    countable, why = _as_table(world)
-    yield "as a table", why
-    yield "speed", f"{seen.steps_per_second:,.0f} steps/s of random play, {_SIDE} side by side"
-    if countable:
-        options = ["--method", "apart_plus", "--skills", "auto", "--horizon", "auto"]
-        yield "next, a table", f"apart train {shlex.quote(f'table:{text}')} {' '.join(options)}"
-    yield "next", _line(text, _usual(world), world)
-
-
-def _arrays(world: JaxWorld | HostWorld) -> Iterator[Fact]:
-    """What worlds say whose observations are arrays."""
-    spec, obs = world.about.spec, world.obs
-    shape = " x ".join(map(str, obs.shape))
-    kind = "an image" if len(obs.shape) == 3 else "a vector"
-    dropped = spec.get("observation", {}).get("dropped", ()) if "id" in spec else ()
-    without = f"; not seen: {', '.join(dropped)}" if dropped else ""
-    yield "observations", f"{kind}, {shape} {obs.dtype}{without}"
-    yield "actions", _actions(world)
-    places = world.places
-    if not places.counted:
-        yield "places", f"none known; skills are counted: {evidence(world)}"
-    else:
-        n = "" if places.n is None else f" {places.n:,}"
-        by = spec["places"] if isinstance(spec.get("places"), str) else f"{places.noun}s"
-        yield "places", f"by{n} {by}; skills are counted: {evidence(world)}"
-    yield "episodes", f"T = {world.about.horizon}"
-
-
-def _actions(world: JaxWorld | HostWorld) -> str:
-    known = world.about.spec.get("actions")
-    if world.about.spec.get("kind") == hosts.KIND and isinstance(known, dict):
-        return hosts.acts_in(world.about.spec).words()
-    return f"{world.about.n_actions}"
-
-
-def _chance(repeats: bool, by_chance: bool | None) -> str:
-    if not repeats or by_chance is None:
-        return "cannot be told"
-    return "has a part in what follows an action" if by_chance else "none seen in what follows"
-
-
-def _as_table(world: HostWorld) -> tuple[bool, str]:
-    """Whether a short search lists all its states."""
-    from apart.worlds import search
-
-    spec = world.about.spec
-    if spec.get("kind") != hosts.KIND:
-        return False, "not tried"
-    if "wrap" in spec:
-        return False, "not tried with wrap=, which a table does not take; check it without"
-    try:
-        env = hosts.single(spec)
-        try:
-            seed, seconds = int(spec.get("seed", 0)), _SEARCH_SECONDS
-            found = search.table_of(env, world.name, seed=seed, max_seconds=seconds)
-        finally:
-            env.close()
-    except search.Unfinished as error:
-        real = world.obs.dtype.startswith("float")
-        way = "real numbers seldom repeat" if real else "table:gym:ID searches longer"
-        return False, f"no: {error.far}; {way}"
-    except UserError as error:
-        return False, f"no: {str(error).removeprefix(f'{world.name}: ')}"
-    own = {"see", "bins", "timeout"} & {*spec} or isinstance(spec["places"], str)
-    return not own, f"yes, {found.n_states:,} states"
-
-
-def _usual(world: JaxWorld | HostWorld) -> list[str]:
-    """Options with which such a world is usually tried (docs/guide/worlds.md has measurements)."""
-    found = ["--method", "apart_spread", "--skills", "20", "--steps", "100k"]
-    if isinstance(world, HostWorld):
-        found += ["--episodes-per-update", str(_SIDE)]
-    large = math.prod(world.obs.shape) > _LARGE
-    return [*found, "--buffer", "20k"] if large else found
-
-
-def _line(text: str, options: list[str], world: World) -> str:
-    """The command; `UserError` where it would not work."""
-    given: dict[str, Any] = {}
-    for name, value in zip(options[::2], options[1::2], strict=True):
-        given[name.removeprefix("--").replace("-", "_")] = value
-    method, _ = given.pop("method"), given.pop("slip", None)
-    resolve(world, method, given)
-    return f"apart train {shlex.quote(text)} {' '.join(options)}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from apart._config import Config, check_value, number
+from apart._config import Config, check_value
 from apart._errors import UserError
 from apart.cli import words
 from apart.running.engines import engine
-from apart.runs.plan import MAX_SEEDS
+from apart.runs.plan import MAX_SEEDS, seeds_from
 
 HELP = "methods side by side on the same worlds, by every measure"
 
@@ -47,25 +47,19 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing, measure, show."""
     from apart.comparison import results
-    from apart.comparison.compare import compare
+    from apart.comparison.compare import FOLDER, compare
 
     if not parsed.worlds:
         raise UserError("name a world, or several (see 'apart list worlds')")
     joined = getattr(parsed, "with")  # a word of Python
     known = [] if joined is None else _names("--with", joined)
-    first = check_value("seed", number("--seed", parsed.seed, whole=True))
-    seeds = words.count("--seeds", parsed.seeds, MAX_SEEDS)
-    check_value("seed", first + seeds - 1)
     compare(
         parsed.worlds,
-        words.out(parsed) or Path("runs") / "compare",
+        words.out(parsed) or FOLDER,
         methods=None if parsed.methods is None else _names("--methods", parsed.methods),
-        steps=[
-            check_value("steps", number("--steps", text, whole=True))
-            for text in _names("--steps", parsed.steps)
-        ],
-        seeds=range(first, first + seeds),
-        skills=check_value("skills", number("--skills", parsed.skills, whole=True)),
+        steps=[check_value("steps", text) for text in _names("--steps", parsed.steps)],
+        seeds=seeds_from(parsed.seed, words.count("--seeds", parsed.seeds, MAX_SEEDS)),
+        skills=check_value("skills", parsed.skills),
         sharing=parsed.sharing,
         engine=engine(parsed.engine),
         say=lambda text: print(text, flush=True),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from apart._config import number
-from apart._errors import UserError
 from apart.cli import words
-from apart.running import study, sweep
+from apart.running import sweep
 from apart.running.engines import engine
 from apart.running.jobs import path
-from apart.running.queue import raise_failures
 from apart.running.study import Task
 from apart.runs import folder as run_folder
 
@@ -32,36 +31,16 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Train what is missing."""
-    file = path("FILE", parsed.file)
-    if file.is_dir():
-        raise UserError(f"{file}: a folder; name the file of a sweep (TOML)")
-    if not file.is_file():
-        raise UserError(f"{file}: no such file")
-    chosen = engine(parsed.engine)
+    file, workers = path("FILE", parsed.file), engine(parsed.engine)
     folder = words.out(parsed) or Path("runs") / file.stem
-    study.check_folder(folder, "sweep")
-    tasks = sweep.read(file, folder)
-    if parsed.index is not None:
-        tasks = [tasks[_index(parsed.index, len(tasks))]]
+    index: Any = None if parsed.index is None else number("--index", parsed.index, True, like="0")
     if parsed.list:
-        for n, task in enumerate(tasks):
+        for n, task in enumerate(sweep.chosen(file, folder, index), index or 0):
             print(f"{n:4}  {_state(task):8}  {task.folder}  {task.label}")
         return 0
-    todo = [task for task in tasks if not task.done]
-    print(study.words(file.name, tasks), flush=True)
-    if todo:
-        groups = {file.stem: {task.folder for task in tasks}}
-        failures = study.train(todo, groups, chosen, lambda text: print(text, flush=True))
-        raise_failures(failures, len(todo))
+    sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
     print(f"runs: {folder / run_folder.RUNS}")
     return 0
-
-
-def _index(text: str, n: int) -> int:
-    value = number("--index", text, whole=True, like="0")
-    if not isinstance(value, int) or not 0 <= value < n:
-        raise UserError(f"--index: {text} is outside 0 to {n - 1}, the runs of the file")
-    return value
 
 
 def _state(task: Task) -> str:

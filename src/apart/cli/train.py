@@ -28,7 +28,7 @@ from apart.running.progress import REPORTERS, Listener, Progress, Reporter, seve
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
-from apart.worlds.world import HostWorld, TableWorld
+from apart.worlds.world import HostWorld, TableWorld, walled_off
 
 HELP = "discover skills in a world"
 _GROUPS = {
@@ -145,7 +145,7 @@ def _begins(job: jobs.Job) -> str:
         noun = world.places.noun
         line = (
             f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be "
-            f"reached in {horizon}{words.walled_off(world)}, {skills}"
+            f"reached in {horizon}{walled_off(world)}, {skills}"
         )
         if reached < world.n_states:
             far = several(int(world.distance.max()), "step")

@@ -16,7 +16,6 @@ from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration, several
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
-from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
@@ -123,12 +122,6 @@ def note(line: str) -> None:
     from apart.running.queue import NOTE
 
     print(f"{NOTE}{line}", file=sys.stderr)
-
-
-def walled_off(world: TableWorld) -> str:
-    """`` (3 more are walled off)``, where there are such cells."""
-    n = world.walled_off
-    return f" ({n} more {'is' if n == 1 else 'are'} walled off)" * (n > 0)
 
 
 def _earned(run: Run) -> list[str]:

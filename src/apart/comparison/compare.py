@@ -16,12 +16,14 @@ from apart.running.engines import Engine
 from apart.running.queue import Failure, raise_failures
 from apart.running.study import Task
 from apart.runs import files
+from apart.worlds.world import World
 
 STORED = "compare.json"
+FOLDER = Path("runs") / "compare"
 
 
 def compare(
-    worlds: Sequence[str],
+    worlds: Sequence[str | World],
     folder: Path,
     *,
     methods: Sequence[str] | None,
@@ -39,7 +41,7 @@ def compare(
     some runs failed or the whole was stopped.
 
     Args:
-        worlds: names or maps.
+        worlds: names, maps, or worlds.
         folder: where runs and results are.
         methods: names; None: all that bring no network of their own.
         steps: environment steps; each makes rows of its own.
@@ -57,7 +59,7 @@ def compare(
     """
     study.check_folder(folder, "comparison", STORED)
     table = rows(
-        list(dict.fromkeys(worlds)),
+        worlds,
         methods,
         steps=list(dict.fromkeys(steps)),
         seeds=seeds,

@@ -60,7 +60,7 @@ def usual() -> list[str]:
 
 def check_methods(names: Iterable[str]) -> list[str]:
     """``names`` without repetitions; `UserError` with the nearest name for an unknown one."""
-    found = list(dict.fromkeys(names))
+    found = list(dict.fromkeys(map(str, names)))
     for name in found:
         if name not in METHODS:
             load_plugins()
@@ -70,7 +70,7 @@ def check_methods(names: Iterable[str]) -> list[str]:
 
 
 def rows(
-    worlds: Sequence[str],
+    worlds: Sequence[str | World],
     methods: Sequence[str] | None,
     *,
     steps: Sequence[int],
@@ -85,7 +85,8 @@ def rows(
     A method that cannot be trained in a world has no row there, which is said; one that was named
     and can be trained in none is an error.
     """
-    loaded = {world: load(world) for world in worlds}  # once: a table may be the result of a search
+    loaded = _loaded(worlds)
+    named = list(loaded)
     found: list[Row] = []
     for method in usual() if methods is None else check_methods(methods):
         refused: list[str] = []
@@ -93,13 +94,25 @@ def rows(
             _of_method(loaded, method, steps, skills, seeds, sharing, folder, refused.append)
         )
         if not made and methods is not None:
-            resolve(loaded[worlds[0]], method, {"steps": steps[0], "skills": skills})  # says why
+            resolve(loaded[named[0]], method, {"steps": steps[0], "skills": skills})  # says why
         for line in refused:
             say(line)
         found += made
     if not found:
-        raise UserError(f"no method can be trained in {', '.join(worlds)}")
-    return sorted(found, key=lambda row: (worlds.index(row.world), steps.index(row.steps)))
+        raise UserError(f"no method can be trained in {', '.join(named)}")
+    return sorted(found, key=lambda row: (named.index(row.world), steps.index(row.steps)))
+
+
+def _loaded(worlds: Iterable[str | World]) -> dict[str, World]:
+    """By name, each once: a table may be the result of a search."""
+    found: dict[str, World] = {}
+    for world in worlds:
+        name = world if isinstance(world, str) else load(world).name
+        if name not in found:
+            found[name] = load(world)
+        elif found[name] is not world and world != name:
+            raise UserError(f"{name}: several worlds have that name; give each one of its own")
+    return found
 
 
 def _of_method(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from apart.comparison.metrics import METRICS
@@ -18,6 +20,20 @@ if TYPE_CHECKING:
 
 _DRAWN: Final = ("distinct", "information_count")
 _DRAWN_OF_FEW: Final = ("distinct", "covering_radius")  # with fewer skills than places
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Methods side by side; ``print`` shows the table."""
+
+    path: Path  # compare.json, compare.md and compare.png are here
+    rows: Sequence[Result]
+
+    def __repr__(self) -> str:
+        return f"<apart.Comparison {self.path}: {len(self.rows)} rows>"
+
+    def __str__(self) -> str:
+        return text(self.rows)
 
 
 def groups(results: Iterable[Result]) -> list[list[Result]]:

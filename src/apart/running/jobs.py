@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart._config import Config, check_value
+from apart._config import Config
 from apart._errors import UserError
 from apart.methods import OURS
 from apart.running import engines
@@ -54,11 +54,7 @@ def prepare(
     """The job, or `UserError`; nothing is written."""
     config, loaded = resolve(world, method, options, slip, reading)
     if seeds is not None:
-        if isinstance(seeds, bool) or not isinstance(seeds, int):
-            raise UserError(f"--seeds: {seeds!r} is not a whole number")
-        if not 1 <= seeds <= plan.MAX_SEEDS:
-            raise UserError(f"--seeds: {seeds} is outside 1 to {plan.MAX_SEEDS}")
-        check_value("seed", config.seed + seeds - 1)
+        plan.seeds_from(config.seed, seeds)
     folder = run_folder.default_folder(loaded, method) if out is None else path("--out", out)
     refusal = claims.refusal(folder, overwrite)
     if refusal:

@@ -33,7 +33,6 @@ from apart.settings import only_here
 from apart.training.evaluate import QUANTILES, Evaluation
 from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
-from apart.worlds import known_everywhere
 from apart.worlds.holding import held
 from apart.worlds.world import World, evidence, n_available
 
@@ -324,7 +323,7 @@ class _Training:
 
     def _again(self) -> str:
         """How to go on; a world that only this process knows needs Python."""
-        if known_everywhere(self.world.about.spec) and only_here(self.config) is None:
+        if only_here(self.config, self.world) is None:
             return f"'apart resume {self.writer.path}'"
         return f"apart.resume('{self.writer.path}') in Python"
 

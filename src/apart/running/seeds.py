@@ -23,7 +23,6 @@ from apart.runs.folder import RunSet
 from apart.runs.lock import Lock
 from apart.runs.plan import Plan
 from apart.settings import only_here
-from apart.worlds import known_everywhere
 from apart.worlds.world import World
 
 
@@ -38,9 +37,7 @@ def train_set(
     engine: Engine,
 ) -> RunSet:
     """Train ``seeds`` seeds from ``config.seed`` on; each gets ``folder/seed-N``."""
-    unknown = only_here(config)
-    if unknown is None and not known_everywhere(world.about.spec):
-        unknown = f"world {world.name}"
+    unknown = only_here(config, world)
     if unknown is not None:
         raise UserError(
             f"--seeds: other processes do not know the {unknown}; train its seeds one by one, or "

@@ -18,6 +18,7 @@ from apart.running.progress import duration, several
 from apart.running.queue import Failure
 from apart.runs import claims, files, plan
 from apart.runs import folder as run_folder
+from apart.settings import only_here
 from apart.worlds.world import World
 
 
@@ -119,7 +120,9 @@ def train(
 
 def _write(one: Task) -> None:
     """The run's folder with its config.json, unless it was begun already."""
-    path = one.folder / run_folder.CONFIG
+    path, unknown = one.folder / run_folder.CONFIG, only_here(one.config, one.world)
+    if unknown is not None:
+        raise UserError(f"other processes do not know the {unknown}; register it in a plugin")
     if not path.exists():
         with claims.claim(one.folder, overwrite=False):
             plan.write(one.folder, one.config, one.world)

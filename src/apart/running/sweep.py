@@ -17,6 +17,9 @@ from apart._config import MOVED, SPECS, Config, check_value, unknown_option
 from apart._errors import UserError, unknown
 from apart.methods import OURS
 from apart.running import study
+from apart.running.board import Say
+from apart.running.engines import Engine
+from apart.running.queue import raise_failures
 from apart.running.study import Task
 from apart.runs import files
 from apart.runs.plan import MAX_SEEDS
@@ -68,6 +71,39 @@ def read(path: Path, folder: Path) -> list[Task]:
         for task in _seeded(path, one, {**shared, **one.options}, seeds, folder, worlds):
             tasks.setdefault(task.folder, task)
     return list(tasks.values())
+
+
+def train(
+    path: Path, folder: Path, engine: Engine, say: Say, index: int | None = None
+) -> list[Task]:
+    """The runs of the file, or only that of ``index``, trained where they are missing.
+
+    Raises:
+        UserError: wrong input (nothing was trained), or what failed (all else is done).
+        RunInterrupted: a signal; calling again goes on.
+    """
+    tasks = chosen(path, folder, index)
+    todo = [task for task in tasks if not task.done]
+    say(study.words(path.name, tasks))
+    if todo:
+        groups = {path.stem: {task.folder for task in tasks}}
+        raise_failures(study.train(todo, groups, engine, say), len(todo))
+    return tasks
+
+
+def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
+    """The runs of the sweep in ``path`` that ``folder`` is for, or only that of ``index``."""
+    if path.is_dir():
+        raise UserError(f"{path}: a folder; name the file of a sweep (TOML)")
+    if not path.is_file():
+        raise UserError(f"{path}: no such file")
+    study.check_folder(folder, "sweep")
+    tasks = read(path, folder)
+    if index is None:
+        return tasks
+    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(tasks):
+        raise UserError(f"--index: {index} is outside 0 to {len(tasks) - 1}, the runs of the file")
+    return [tasks[index]]
 
 
 def _at(path: Path, where: str, error: UserError) -> UserError:

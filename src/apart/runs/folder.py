@@ -70,7 +70,7 @@ class Run:
     def __repr__(self) -> str:
         return (
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
-            f"seed {self.summary['seed']}, {_found(self)} skills>"
+            f"seed {self.summary['seed']}, {_found([self])}>"
         )
 
     @cached_property
@@ -166,13 +166,16 @@ class RunSet:
     runs: list[Run]
 
     def __repr__(self) -> str:
-        first = [f"{run.n_effective:g}" for run in self.runs[:-1]]
-        skills = ", ".join([*first, *map(_found, self.runs[-1:])])
-        return f"<apart.RunSet {self.path}: {skills} skills>"
+        return f"<apart.RunSet {self.path}: {_found(self.runs)}>"
 
 
-def _found(run: Run) -> str:
-    return found(run.n_effective, run.n_available, int(run.config["skills"]))
+def _found(runs: Sequence[Run]) -> str:
+    """``69, 71 of 85 skills``."""
+    *first, last = runs
+    if not last.n_effective:  # an episode ends somewhere: there are no places
+        return "skills not counted"
+    skills = found(last.n_effective, last.n_available, int(last.config["skills"]))
+    return ", ".join([*(f"{run.n_effective:g}" for run in first), f"{skills} skills"])
 
 
 def _place(value: Any) -> Place:

@@ -40,6 +40,17 @@ class Plan(NamedTuple):
     longer: bool = False  # it is to make more steps than it was started for
 
 
+def seeds_from(first: Any, count: Any) -> range:
+    """``count`` seeds from ``first`` on; `UserError` naming the flag otherwise."""
+    first = check_value("seed", first)
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise UserError(f"--seeds: {count!r} is not a whole number")
+    if not 1 <= count <= MAX_SEEDS:
+        raise UserError(f"--seeds: {count} is outside 1 to {MAX_SEEDS}")
+    check_value("seed", first + count - 1)
+    return range(first, first + count)
+
+
 def write(folder: Path, config: Config, world: World) -> None:
     """Everything needed to run it again, plus versions."""
     write_sealed(folder / run_folder.CONFIG, _content(config, world))

@@ -282,6 +282,12 @@ def without_places(world: World) -> str:
     return f"the world has no places{hint}"
 
 
+def walled_off(world: TableWorld) -> str:
+    """`` (3 more are walled off)``, where there are such cells."""
+    n = world.walled_off
+    return f" ({n} more {'is' if n == 1 else 'are'} walled off)" * (n > 0)
+
+
 def evidence(world: World) -> str:
     """What ``n_effective`` is there: how the last places of skills are known."""
     if not world.places.counted:
