@@ -91,9 +91,10 @@ def child(path: Path, options: dict[str, Any], at: int, phase: str) -> None:
         mine = [sys.executable, __file__, "--child"]
         pool.command = lambda folder, *more: [*mine, str(folder), "{}", str(at), phase]
     else:
+        from apart.running import clock
         from apart.running import run as host
 
-        host._SAVE_SECONDS, host._SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
+        clock.SAVE_SECONDS, clock.SAVE_SHARE, host._SLICE_SECONDS = 0.0, 1e9, 0.0
         _die_at(at, phase)
     begin_or_go_on(path, options)
 

@@ -9,6 +9,7 @@ import twins
 
 import apart
 from apart import worlds
+from apart.running import clock
 from apart.running import run as host
 from apart.worlds.grid import parse
 
@@ -42,5 +43,5 @@ def main(kind, folder):
 
 if __name__ == "__main__":
     # In this process alone: a state after every round.
-    host._SLICE_SECONDS, host._SAVE_SECONDS, host._SAVE_SHARE = 0.0, 0.0, 1e9
+    host._SLICE_SECONDS, clock.SAVE_SECONDS, clock.SAVE_SHARE = 0.0, 0.0, 1e9
     main(*sys.argv[1:])

@@ -203,6 +203,14 @@ class Config:
         """Rounds between two evaluations."""
         return max(self.evaluate_every // self.collection, 1)
 
+    def steps_after(self, iteration: int) -> int:
+        """Environment steps that so many rounds make."""
+        return iteration * self.collection
+
+    def updates_after(self, iteration: int) -> int:
+        """Updates that so many rounds make."""
+        return iteration * self.updates_per_episode
+
     def next_evaluation(self, iteration: int) -> int:
         """The round after ``iteration`` in which the skills are evaluated next."""
         every = self.evaluate_iterations

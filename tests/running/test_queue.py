@@ -205,8 +205,8 @@ OPTIONS |= {"buffer": 600}
 SAVES = """
 import sys
 from apart.cli import main
-from apart.running import run as host
-host._SLICE_SECONDS, host._SAVE_SECONDS, host._SAVE_SHARE = 0.0, 0.0, 1e9
+from apart.running import clock, run as host
+host._SLICE_SECONDS, clock.SAVE_SECONDS, clock.SAVE_SHARE = 0.0, 0.0, 1e9
 sys.exit(main(sys.argv[1:]))
 """
 

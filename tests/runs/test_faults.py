@@ -15,6 +15,7 @@ from torture import ending
 import apart
 from apart._errors import UserError
 from apart.cli import main
+from apart.running import clock
 from apart.running import run as host
 from apart.runs import checkpoint
 from apart.runs import folder as run_folder
@@ -76,8 +77,8 @@ OPTIONS |= {"buffer": 60, "method": "diayn"}
 
 def save_always(patch):
     patch.setattr(host, "_SLICE_SECONDS", 0.0)
-    patch.setattr(host, "_SAVE_SECONDS", 0.0)
-    patch.setattr(host, "_SAVE_SHARE", 1e9)
+    patch.setattr(clock, "SAVE_SECONDS", 0.0)
+    patch.setattr(clock, "SAVE_SHARE", 1e9)
 
 
 @pytest.fixture

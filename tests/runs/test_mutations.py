@@ -24,6 +24,7 @@ from torture import ending
 
 import apart
 from apart._errors import NonFinite, RunInterrupted, UserError
+from apart.running import clock
 from apart.running import run as host
 from apart.runs import checkpoint
 from apart.runs import folder as run_folder
@@ -72,8 +73,8 @@ def bases(tmp_path_factory):
     root = tmp_path_factory.mktemp("bases")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host, "_SLICE_SECONDS", 0.0)
-        patch.setattr(host, "_SAVE_SECONDS", 0.0)
-        patch.setattr(host, "_SAVE_SHARE", 1e9)
+        patch.setattr(clock, "SAVE_SECONDS", 0.0)
+        patch.setattr(clock, "SAVE_SHARE", 1e9)
         patch.setattr(os, "fsync", lambda descriptor: None)
         for seed, name in enumerate(("stopped", "other")):
             seen = []

@@ -20,6 +20,7 @@ from torture import ending as result
 import apart
 from apart._errors import RunInterrupted, UserError
 from apart.cli import main
+from apart.running import clock
 from apart.running import run as host
 from apart.runs import checkpoint, files
 from apart.runs import folder as run_folder
@@ -283,8 +284,8 @@ def stopped_once(tmp_path_factory):
     path = tmp_path_factory.mktemp("stopped") / "run"
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(host, "_SLICE_SECONDS", 0.0)
-        patch.setattr(host, "_SAVE_SECONDS", 0.0)
-        patch.setattr(host, "_SAVE_SHARE", 1e9)
+        patch.setattr(clock, "SAVE_SECONDS", 0.0)
+        patch.setattr(clock, "SAVE_SHARE", 1e9)
         with pytest.raises(RunInterrupted):
             apart.train(WORLD, out=path, listener=stopping_after(60), **{**SMALL, **CASES["apart"]})
     assert len(checkpoint.manifests(path / run_folder.CHECKPOINTS)) == 2
@@ -442,11 +443,11 @@ def test_the_lock_of_a_dead_process_is_recovered(stopped, unbroken):
 def test_numbers_that_overflow_stop_the_run_within_a_slice(saves, tmp_path, capsys, monkeypatch):
     if saves:
         monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)
-        monkeypatch.setattr(host, "_SAVE_SECONDS", 0.0)
-        monkeypatch.setattr(host, "_SAVE_SHARE", 1e9)
+        monkeypatch.setattr(clock, "SAVE_SECONDS", 0.0)
+        monkeypatch.setattr(clock, "SAVE_SHARE", 1e9)
         monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     else:
-        monkeypatch.setattr(host, "_SAVE_SECONDS", 1e9)  # however slow this machine is
+        monkeypatch.setattr(clock, "SAVE_SECONDS", 1e9)  # however slow this machine is
     path, map_file = tmp_path / "run", tmp_path / "ring.txt"
     map_file.write_text(MAP)
     words = ["train", str(map_file), "--out", str(path), "--progress", "none", "--no-draw"]

@@ -94,7 +94,7 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     """Updates per second, environment steps per second and seconds to compile of one case."""
     import jax.numpy as jnp
 
-    from apart.running.run import peak_rss_mb
+    from apart.running.machine import peak_rss_mb
     from apart.training.learners import learner_over
     from apart.training.program import compiled, program
     from apart.training.state import hyper_of

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import resource
+import sys
 
 _VECTORS = {"avx512f": "AVX-512", "avx2": "AVX2", "asimd": "NEON"}
 
@@ -39,3 +41,9 @@ def words() -> str:
     wide = next((word for flag, word in _VECTORS.items() if flag in flags().split()), "")
     many = "1 core" if cores() == 1 else f"{cores()} cores"
     return ", ".join(filter(None, (name, wide, many)))
+
+
+def peak_rss_mb() -> float:
+    """The most memory that this process has held so far."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import os
 import platform
-import resource
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
@@ -21,7 +16,9 @@ import optax
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
-from apart.running import cache, devices, records, threads
+from apart.running import cache, devices, machine, records, threads
+from apart.running.clock import Clock
+from apart.running.logbook import Logbook
 from apart.running.progress import Listener, Progress
 from apart.running.signals import stop_signals
 from apart.runs import checkpoint, claims, files, plan
@@ -30,16 +27,13 @@ from apart.runs.folder import Run
 from apart.runs.lock import Lock
 from apart.runs.plan import Plan
 from apart.settings import only_here
-from apart.training.evaluate import QUANTILES, Evaluation
+from apart.training.evaluate import Evaluation
 from apart.training.program import program
 from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
 from apart.worlds.holding import held
 from apart.worlds.world import World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
-_SAVE_SECONDS = 60.0  # at least, between two checkpoints, unless the variable says otherwise
-_SAVE_VARIABLE = "APART_SAVE_SECONDS"
-_SAVE_SHARE = 0.01  # at most, of the time
 
 
 def train_one(
@@ -139,18 +133,10 @@ class _Training:
         self.identity = planned.sha256
         self.n_available = n_available(held(world, config.hold), config.decisions)
         self.program, self.hyper = program(world, config), hyper_of(config)
-        self.first_full_at: int | None = None
-        self.n_rows = 0
-        self.n_effective: float = 0
+        self.logbook = Logbook(writer, config, self.n_available)
+        self.clock = Clock()
         self.began_at = 0  # iteration in which this process began
-        self.train_seconds = 0.0
-        self.compile_seconds = 0.0
-        names = ("wall_seconds", "train_seconds", "compile_seconds", "save_seconds")
-        self.earlier = dict.fromkeys(names, 0.0)
-        self.began = self.saved_at = time.perf_counter()
-        self.save_seconds = self.all_save_seconds = 0.0
         self.last_good: Path | None = None
-        self.save_every = _save_seconds()
 
     def run(self, saved: checkpoint.Saved | None) -> Run:
         """Train from the start, or from where ``saved`` is, to the end."""
@@ -164,7 +150,6 @@ class _Training:
             self.program.close()
 
     def _run(self, saved: checkpoint.Saved | None) -> Run:
-        began = time.perf_counter()
         cache.use()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
         if saved is not None:
@@ -173,11 +158,10 @@ class _Training:
         self.listener(self._progress(self.began_at))  # nothing can be wrong any more
         state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
         evaluation = self._evaluate(state)
-        self.compile_seconds = time.perf_counter() - began
-        self.began = self.saved_at = time.perf_counter()
+        self.clock.compiled()
         iteration, total = int(state.iteration), self.config.iterations
         if saved is None:
-            self._record(iteration, evaluation)
+            self.logbook.see(iteration, evaluation, self._wall_seconds())
         while iteration < total:
             due = self.config.next_evaluation(iteration)
             state = self._advance(state, iteration, due)
@@ -185,14 +169,12 @@ class _Training:
             if iteration < due:
                 self._interrupt(state, iteration)
             evaluation = self._evaluate(state)
-            if iteration % self.config.evaluate_iterations == 0:
-                self._record(iteration, evaluation)
-            self.n_effective = records.count(float(evaluation.n_effective))
+            self.logbook.see(iteration, evaluation, self._wall_seconds())
             self.listener(self._progress(iteration))
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
-        self._record_end(iteration, evaluation)
+        self.logbook.end(iteration, evaluation, self._wall_seconds())
         self.writer.skills(
             records.skills_of(self.world, evaluation), self.identity, evidence(self.world)
         )
@@ -202,17 +184,10 @@ class _Training:
     def _go_on(self, saved: checkpoint.Saved) -> None:
         """What the host knew when ``saved`` was written; its rows are in the metrics."""
         self.began_at, self.last_good = saved.iteration, saved.path
-        times = saved.manifest.get("seconds", {})
-        self.earlier = {name: float(times.get(name, 0.0)) for name in self.earlier}
+        self.clock.go_on(saved.manifest.get("seconds", {}))
         path = self.writer.path / run_folder.METRICS
-        rows = run_folder.rows_of(
-            run_folder.read_log(path, saved.manifest["logs"][run_folder.METRICS])
-        )
-        self.n_rows = len(rows)
-        if rows:
-            self.n_effective = rows[-1]["n_effective"]
-        full = [int(r["env_steps"]) for r in rows if r["n_effective"] == self.n_available]
-        self.first_full_at = full[0] if full else None
+        written = run_folder.read_log(path, saved.manifest["logs"][run_folder.METRICS])
+        self.logbook.go_on(run_folder.rows_of(written))
 
     def _advance(self, state: TrainState, iteration: int, due: int) -> TrainState:
         """Train to iteration ``due`` in slices short enough to show progress and to be stopped.
@@ -221,13 +196,12 @@ class _Training:
         Every slice is checked for non-finite numbers before it can be saved.
         """
         while iteration < due and not self.stop():
-            made = iteration - self.began_at
-            speed = made / self.train_seconds if self.train_seconds else 0.0
+            made, seconds = iteration - self.began_at, self.clock.training_here
+            speed = made / seconds if seconds else 0.0
             n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 1))
-            began = time.perf_counter()
-            state = self.program.chunk(state, self.hyper, jnp.int32(n))
-            finite = bool(self.program.finite(state))
-            self.train_seconds += time.perf_counter() - began
+            with self.clock.training():
+                state = self.program.chunk(state, self.hyper, jnp.int32(n))
+                finite = bool(self.program.finite(state))
             iteration += n
             if not finite:
                 self._not_finite(iteration)
@@ -238,8 +212,7 @@ class _Training:
 
     def _save_if_due(self, state: TrainState, iteration: int) -> None:
         """Only where the row of an evaluation in this very round has been written."""
-        pause = max(self.save_every, self.save_seconds / _SAVE_SHARE)
-        if time.perf_counter() - self.saved_at > pause:
+        if self.clock.save_is_due:
             self._save(state, iteration)
 
     def _evaluate(self, state: TrainState) -> Evaluation:
@@ -257,65 +230,18 @@ class _Training:
             )
         return on_host
 
-    def _record(self, iteration: int, evaluation: Evaluation) -> None:
-        self._note(iteration, evaluation)
-        if records.has_detail(self.n_rows):
-            self.writer.detail(records.detail(self._steps(iteration), evaluation))
-        if records.has_history(self.n_rows):
-            self.writer.history(records.moment(self._steps(iteration), evaluation))
-        self.n_rows += 1
-
-    def _record_end(self, iteration: int, evaluation: Evaluation) -> None:
-        """What only the end of a run has; after the last save, as a longer run lacks it."""
-        between = iteration % self.config.evaluate_iterations != 0
-        if between:
-            self._note(iteration, evaluation)
-        if between or not records.has_detail(self.n_rows - 1):
-            self.writer.detail(records.detail(self._steps(iteration), evaluation))
-        if between or not records.has_history(self.n_rows - 1):
-            self.writer.history(records.moment(self._steps(iteration), evaluation))
-
-    def _note(self, iteration: int, evaluation: Evaluation) -> None:
-        self.n_effective = records.count(float(evaluation.n_effective))
-        if self.first_full_at is None and self.n_effective == self.n_available:
-            self.first_full_at = self._steps(iteration)
-        self.writer.row(self._row(iteration, evaluation))
-
-    def _steps(self, iteration: int) -> int:
-        return iteration * self.config.collection
-
-    def _row(self, iteration: int, evaluation: Evaluation) -> dict[str, Any]:
-        row: dict[str, Any] = {
-            "env_steps": self._steps(iteration),
-            "updates": self._updates(iteration),
-            "n_effective": self.n_effective,
-            "n_available": "" if self.n_available is None else self.n_available,
-            "wall_seconds": self._seconds()["wall_seconds"],
-        }
-        for name in (
-            "mean_reward",
-            "mean_last_reward",
-            "discriminator_accuracy",
-            "information_count",
-            "mutual_information",
-        ):
-            found = getattr(evaluation, name)
-            row[name] = "" if found is None else f"{float(found):.6g}"
-        for quantile, value in zip(QUANTILES, evaluation.reward_quantiles, strict=True):
-            row[f"reward_q{round(100 * quantile)}"] = f"{float(value):.6g}"
-        return row
-
     def _not_finite(self, iteration: int) -> NoReturn:
         good = f"the last good checkpoint is {self.last_good}" if self.last_good else ""
+        steps = self.config.steps_after(iteration)
         raise NonFinite(
-            f"{self.writer.path}: parameters became non-finite before step "
-            f"{self._steps(iteration):,}; lower --learning-rate or --discriminator-learning-rate, "
+            f"{self.writer.path}: parameters became non-finite before step {steps:,}; lower "
+            "--learning-rate or --discriminator-learning-rate, "
             f"or check a reward of your own ({good or 'no checkpoint had been written yet'})"
         )
 
     def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
         self._save(state, iteration)
-        steps, total = (self._steps(n) for n in (iteration, self.config.iterations))
+        steps, total = map(self.config.steps_after, (iteration, self.config.iterations))
         raise RunInterrupted(
             f"stopped after {steps:,} of {total:,} steps, state saved; go on with {self._again()}",
             self.stop(),
@@ -328,81 +254,54 @@ class _Training:
         return f"apart.resume('{self.writer.path}') in Python"
 
     def _save(self, state: TrainState, iteration: int) -> None:
-        began = time.perf_counter()
-        about = {
-            "config_sha256": self.identity,
-            "logs": self.writer.sync(),
-            "threads": threads.in_use(),
-            "seconds": self._seconds(),
-            **_versions(),
-        }
-        folder = self.writer.path / run_folder.CHECKPOINTS
-        self.last_good = checkpoint.save(folder, iteration, to_arrays(state), about)
-        self.saved_at = time.perf_counter()
-        self.save_seconds = self.saved_at - began
-        self.all_save_seconds += self.save_seconds
+        with self.clock.saving():
+            about = {
+                "config_sha256": self.identity,
+                "logs": self.writer.sync(),
+                "threads": threads.in_use(),
+                "seconds": self.clock.spent(),
+                **_versions(),
+            }
+            folder = self.writer.path / run_folder.CHECKPOINTS
+            self.last_good = checkpoint.save(folder, iteration, to_arrays(state), about)
 
-    def _seconds(self) -> dict[str, float]:
-        """Of this process and those before it."""
-        now = {
-            "wall_seconds": time.perf_counter() - self.began,
-            "train_seconds": self.train_seconds,
-            "compile_seconds": self.compile_seconds,
-            "save_seconds": self.all_save_seconds,
-        }
-        return {name: round(value + self.earlier[name], 3) for name, value in now.items()}
+    def _wall_seconds(self) -> float:
+        return self.clock.spent()["wall_seconds"]
 
     def _progress(self, iteration: int) -> Progress:
-        here = time.perf_counter() - self.began
+        c, made = self.config, self.config.steps_after(iteration - self.began_at)
         return Progress(
-            env_steps=self._steps(iteration),
-            total_steps=self._steps(self.config.iterations),
-            n_effective=self.n_effective,
+            env_steps=c.steps_after(iteration),
+            total_steps=c.steps_after(c.iterations),
+            n_effective=self.logbook.n_effective,
             n_available=self.n_available,
-            steps_per_second=self._steps(iteration - self.began_at) / max(here, 1e-9),
-            n_skills=self.config.skills,
+            steps_per_second=made / max(self.clock.here, 1e-9),
+            n_skills=c.skills,
             counted=self.world.places.counted,
         )
 
-    def _updates(self, iteration: int) -> int:
-        return iteration * self.config.updates_per_episode
-
     def _summary(self, iteration: int, evaluation: Evaluation) -> dict[str, Any]:
-        c, seconds = self.config, self._seconds()
-        env_steps = self._steps(iteration)
+        c, seconds = self.config, self.clock.spent()
+        env_steps = c.steps_after(iteration)
         return {
             "config_sha256": self.identity,
             "world": self.world.name,
             "method": c.method,
             "seed": c.seed,
-            "n_effective": self.n_effective,
+            "n_effective": self.logbook.n_effective,
             "n_available": self.n_available,
             "evidence": evidence(self.world),
             "n_random_walk": records.random_walk(self.world, c),
             "spread": records.spread_of(self.world, c, evaluation),
             "task": records.task_of(self.world, c, evaluation),
-            "first_full_at": self.first_full_at,
+            "first_full_at": self.logbook.first_full_at,
             "env_steps": env_steps,
-            "updates": self._updates(iteration),
+            "updates": c.updates_after(iteration),
             **seconds,
             "env_steps_per_second": round(env_steps / max(seconds["wall_seconds"], 1e-9), 1),
-            "peak_rss_mb": peak_rss_mb(),
+            "peak_rss_mb": machine.peak_rss_mb(),
             "version": __version__,
         }
-
-
-def _save_seconds() -> float:
-    """At least so many seconds between two checkpoints: fewer where machines are taken away."""
-    text = os.environ.get(_SAVE_VARIABLE)
-    if text is None:
-        return _SAVE_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0.0 <= seconds < math.inf:
-        raise UserError(f"{_SAVE_VARIABLE}={text}: give seconds, such as 10")
-    return seconds
 
 
 def _versions() -> dict[str, Any]:
@@ -416,9 +315,3 @@ def _versions() -> dict[str, Any]:
             "numpy": np.__version__,
         }
     }
-
-
-def peak_rss_mb() -> float:
-    """The most memory that this process has held so far."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return round(peak / (1e6 if sys.platform == "darwin" else 1e3), 1)
