@@ -102,6 +102,24 @@ def test_a_round_of_blocks_without_bootstrap_is_one_dense_sweep():
     np.testing.assert_allclose(ends[0], ends[1], rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("rate", [1e-6, 0.5], ids=["of all rounds", "of the last"])
+def test_the_average_of_blocks_is_that_of_all_rounds_at_their_next_turn(rate):
+    """A block is a state, two are swept in a round: each has its turn in every second one."""
+    options = {"skills": 4, "horizon": 4, "steps": 400, "batch": 2, "updates_per_episode": 2}
+    config, world = resolve(SQUARE, "apart_plus", {**options, "average_rate": rate})
+    learner, hyper = learner_of(world, config), hyper_of(config)
+    state, iterate = jax.jit(initial(learner))(0, hyper), iterate_with(world, config, learner)
+    iterate, slow = jax.jit(iterate), np.asarray(state.learnt.average_q)
+    first = slow
+    for rounds in range(1, 9):
+        state = iterate(state, hyper)
+        slow = slow + max(rate, 1 / rounds) * (np.asarray(state.learnt.q.params) - slow)
+        done = slice(2) if rounds % 2 == 0 else slice(2, 4)  # states whose turn comes next
+        np.testing.assert_allclose(state.learnt.average_q[done], slow[done], rtol=1e-5, atol=1e-7)
+    assert not np.allclose(slow, first, rtol=1e-3)
+    assert not np.allclose(slow, state.learnt.q.params, rtol=1e-3)
+
+
 def test_random_walk_learns_nothing():
     config, world = resolve(SQUARE, "random_walk", {"skills": 4, "horizon": 4})
     run, hyper = program(world, config), hyper_of(config)

@@ -26,6 +26,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array
+from apart.learner.territories import most, needed_elsewhere
 
 EVERY = 8  # rounds between two looks while something new is seen
 _MOVES = 4  # at most, in one step, of skills that are not needed
@@ -222,40 +223,14 @@ def _second(graph: Graph, place: Array, nearest: Array) -> Array:
     return second
 
 
-class _Most(NamedTuple):
-    """Of each territory [K]: its largest value and the first state that has it (S: none has)."""
-
-    value: Array
-    state: Array
-
-
-def _most(values: Array, owner: Array, among: Array, n_skills: int) -> _Most:
-    """Of ``values`` [S] >= 0 in states that are ``among``; -1 where there are none."""
-    n_states = values.shape[0]
-    values = jnp.where(among, values, -1)
-    value = jnp.full(n_skills, -1, jnp.int32).at[owner].max(values)
-    has = among & (values == value[owner])
-    states = jnp.where(has, jnp.arange(n_states), n_states)
-    return _Most(value, jnp.full(n_skills, n_states, jnp.int32).at[owner].min(states))
-
-
 def _unneeded_moved(graph: Graph, place: Array, known: Array) -> Array:
-    """[K] places after skills that are not needed moved to the farthest states.
-
-    All that have no territory move at once, to one widest territory each; without any, the one
-    whose territory others cover best, if they do so within less than the covering radius.
-    """
+    """[K] places after skills that are not needed moved to the farthest states."""
     n_skills, n_states = place.shape[0], known.shape[0]
     nearest = _nearest(graph, place, n_states)
     owner, steps = _split(nearest, n_skills)
-    without = _most(_second(graph, place, nearest) // n_skills, owner, known, n_skills).value
-    widest = _most(steps, owner, known, n_skills)
-    movers, goals = jnp.argsort(without), jnp.argsort(-widest.value)
-    gain, cost = widest.value[goals], without[movers]
-    spare = cost < 0
-    first = (jnp.arange(n_skills) == 0) & (cost < gain)
-    moves = (gain > 0) & (spare | first)
-    return place.at[movers].set(jnp.where(moves, widest.state[goals], place[movers]))
+    without = most(_second(graph, place, nearest) // n_skills, owner, known, n_skills).value
+    leaves, to = needed_elsewhere(without, most(steps, owner, known, n_skills))
+    return jnp.where(leaves, to, place)
 
 
 def _middles(graph: Graph, nearest: Array, place: Array, known: Array) -> Array:
@@ -280,10 +255,10 @@ def _middles(graph: Graph, nearest: Array, place: Array, known: Array) -> Array:
         to = ways(extreme, back=True)
         worst, total = jnp.maximum(worst, to), total + to
         # Least worst, then least total, then lowest number.
-        least = -_most(n_states - worst, owner, inside, n_skills).value + n_states
+        least = -most(n_states - worst, owner, inside, n_skills).value + n_states
         tied = inside & (worst == least[owner])
-        tried = _most(total.max() - total, owner, tied, n_skills).state
-        found = _most(ways(tried, back=False), owner, inside, n_skills)
+        tried = most(total.max() - total, owner, tied, n_skills).state
+        found = most(ways(tried, back=False), owner, inside, n_skills)
         better = (found.value >= 0) & (found.value < radius)
         return (
             jnp.where(better, tried, best),
@@ -293,7 +268,7 @@ def _middles(graph: Graph, nearest: Array, place: Array, known: Array) -> Array:
             total,
         )
 
-    now = _most(steps, owner, inside, n_skills)
+    now = most(steps, owner, inside, n_skills)
     zeros = jnp.zeros(n_states, jnp.int32)
     first = (place, now.value, now.state, zeros, zeros)
     middles: Array = jax.lax.fori_loop(0, _MIDDLES, attempt, first)[0]

@@ -21,6 +21,7 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array
+from apart.learner.territories import most, needed_elsewhere
 
 EVERY: Final = 8  # rounds between two looks at the memory
 _MOVES: Final = 4  # at most, in one look, of skills that are not needed
@@ -175,40 +176,20 @@ def _stepped(memory: Array, known: Array, place: Array) -> tuple[Array, Array]:
     return place, jnp.where(known, far, 0.0).max()
 
 
-class _Most(NamedTuple):
-    """Of each territory [K]: its largest value (-1: it is empty) and the point that has it."""
-
-    value: Array
-    point: Array
-
-
-def _most(values: Array, owner: Array, known: Array, n_skills: int) -> _Most:
-    """Of ``values`` [M] >= 0."""
-    values = jnp.where(known, values, -1.0)
-    value = jnp.full(n_skills, -1.0).at[owner].max(values)
-    slots = jnp.arange(values.shape[0])
-    has = jnp.where(known & (values == value[owner]), slots, values.shape[0])
-    return _Most(value, jnp.full(n_skills, values.shape[0]).at[owner].min(has))
-
-
 def _unneeded_moved(memory: Array, known: Array, place: Array) -> Array:
-    """[K, D] places after skills that are not needed moved to the farthest points.
-
-    All that have no territory move at once, to one widest territory each; without any, the one
-    whose territory others cover best, if they do so within less than the covering radius.
-    """
+    """[K, D] places after skills that are not needed moved to the farthest points."""
     n_skills = place.shape[0]
     far = distances(memory, place)
     owner, nearest = jnp.argmin(far, axis=1), far.min(1)
     second = jnp.where(jax.nn.one_hot(owner, n_skills, dtype=bool), _FAR, far).min(1)
-    without = _most(second, owner, known, n_skills).value
-    widest = _most(nearest, owner, known, n_skills)
-    movers, goals = jnp.argsort(without), jnp.argsort(-widest.value)
-    gain, cost = widest.value[goals], without[movers]
-    first = (jnp.arange(n_skills) == 0) & (cost < _BETTER * gain)
-    moves = (gain > 0) & ((cost < 0) | first)
-    there = memory[jnp.minimum(widest.point[goals], memory.shape[0] - 1)]
-    return place.at[movers].set(jnp.where(moves[:, None], there, place[movers]))
+    without = most(second, owner, known, n_skills).value
+    leaves, to = needed_elsewhere(without, most(nearest, owner, known, n_skills), _BETTER)
+    return jnp.where(leaves[:, None], _at(memory, to), place)
+
+
+def _at(memory: Array, points: Array) -> Array:
+    """[n, D] the points of these numbers; of one that is none the last, which nobody takes."""
+    return memory[jnp.minimum(points, memory.shape[0] - 1)]
 
 
 def _middles(memory: Array, known: Array, place: Array) -> Array:
@@ -220,19 +201,19 @@ def _middles(memory: Array, known: Array, place: Array) -> Array:
     n_skills = place.shape[0]
     far = distances(memory, place)
     owner, nearest = jnp.argmin(far, axis=1), far.min(1)
-    radius = _most(nearest, owner, known, n_skills)
+    radius = most(nearest, owner, known, n_skills)
 
     def step(i: Array, middle: Array) -> Array:
         out = jnp.sqrt(jnp.square(memory - middle[owner]).sum(1))
-        farthest = _most(out, owner, known, n_skills)
-        there = memory[jnp.minimum(farthest.point, memory.shape[0] - 1)]
+        farthest = most(out, owner, known, n_skills)
+        there = _at(memory, farthest.state)
         moved = middle + (there - middle) / (i + 2.0)
         return jnp.where(farthest.value[:, None] > 0, moved, middle)
 
     middle = jax.lax.fori_loop(0, _MIDDLES, step, place)
     out = jnp.sqrt(jnp.square(memory - middle[owner]).sum(1))
-    snapped = _most(-out + out.max(), owner, known, n_skills).point
-    tried = memory[jnp.minimum(snapped, memory.shape[0] - 1)]
-    found = _most(jnp.sqrt(jnp.square(memory - tried[owner]).sum(1)), owner, known, n_skills)
+    snapped = most(-out + out.max(), owner, known, n_skills).state
+    tried = _at(memory, snapped)
+    found = most(jnp.sqrt(jnp.square(memory - tried[owner]).sum(1)), owner, known, n_skills)
     better = (found.value >= 0) & (found.value < _BETTER * radius.value)
     return jnp.where(better[:, None], tried, place)

@@ -59,6 +59,7 @@ def assemble(
     replay: Replay | None,
     update: Callable[[Learnt, Hyper, Key, Array], Learnt],
     known: Known | None = None,
+    averages: bool = True,
 ) -> Learner:
     """A learner from its own update and what all learners do alike.
 
@@ -68,6 +69,7 @@ def assemble(
         replay: where sampled transitions come from; None where nothing is sampled.
         update: one update, without what follows it.
         known: the known transitions; None where nothing sweeps over them.
+        averages: whether the average of Q is left to be kept; else ``update`` does.
     """
     c = p.config
 
@@ -114,7 +116,7 @@ def assemble(
                 lambda i, now: one_update(now, hyper, jax.random.fold_in(key, i), rounds),
                 learnt,
             )
-        if learnt.average_q is None:
+        if learnt.average_q is None or not averages:
             return learnt
         # Early on the average is the mean of all rounds so far.
         rate = jnp.maximum(c.average_rate, 1.0 / rounds)

@@ -80,9 +80,16 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
 
+    in_blocks = p.rule.sweeps and not p.rule.adam and t.cells_per_sample > BLOCKS_ABOVE
+
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds) if samples else None
-        return common.fitted(objective, learnt, drawn, hyper, _q_step(t, learnt, drawn, hyper))
+        average = learnt.average_q
+        if in_blocks:
+            q, average = _block_step(t, learnt, hyper, rounds)
+        else:
+            q = _q_step(t, learnt, drawn, hyper)
+        return common.fitted(objective, learnt, drawn, hyper, q)._replace(average_q=average)
 
     return common.assemble(
         p,
@@ -90,6 +97,7 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
         replay=replay if samples else None,
         update=instead or update,
         known=kept,
+        averages=not in_blocks,
     )
 
 
@@ -123,8 +131,6 @@ def _graph(next_state: Array, known: Model) -> Graph:
 def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fitted:
     """Q after what the batch, or all that is known, teaches it."""
     rule, p = t.p.rule, t.p
-    if rule.sweeps and not rule.adam and t.cells_per_sample > BLOCKS_ABOVE:
-        return Fitted(_block_step(t, learnt, hyper), None)
     chancy = t.next_state.shape[2] > 1
     large = not rule.adam and t.cells_per_sample > ROWS_ABOVE
     by_sample = chancy or large or OBJECTIVES[p.config.objective].by_episode
@@ -208,8 +214,13 @@ def _rows_step(t: Table, learnt: Learnt, drawn: Sampled, hyper: Hyper) -> Fitted
     return adam.step(p.q, learnt.q, pull(gradient), hyper.learning_rate)
 
 
-def _block_step(t: Table, learnt: Learnt, hyper: Hyper) -> Array:
-    """Q after a sweep over the next ``batch`` transitions, block after block in turn."""
+def _block_step(
+    t: Table, learnt: Learnt, hyper: Hyper, rounds: Array
+) -> tuple[Fitted, Array | None]:
+    """Q after a sweep over the next ``batch`` transitions, block after block in turn; its average.
+
+    What was swept stays as it is until its next turn: so many rounds are averaged now, at once.
+    """
     p, n_actions = t.p, t.p.n_actions
     assert learnt.model is not None
     q = learnt.q.params
@@ -226,7 +237,24 @@ def _block_step(t: Table, learnt: Learnt, hyper: Hyper) -> Array:
     block = jax.lax.dynamic_slice(q, (first, 0, 0), (size, *q.shape[1:]))
     rows = block.reshape(target.shape)
     moved = rows + (hyper.learning_rate * known)[:, None] * (target - rows)
-    return jax.lax.dynamic_update_slice(q, moved.reshape(block.shape), (first, 0, 0))
+    swept = jax.lax.dynamic_update_slice(q, moved.reshape(block.shape), (first, 0, 0))
+    if learnt.average_q is None:
+        return Fitted(swept, None), None
+    # Read from the new Q, or XLA keeps a copy of the old one to compute the block from it twice.
+    at = (first + common.after(swept, jnp.float32(0.0)).astype(jnp.int32), 0, 0)
+    now, before = (jax.lax.dynamic_slice(x, at, block.shape) for x in (swept, learnt.average_q))
+    rate = _average_rate(p, rounds, n_blocks / p.config.updates_per_episode)
+    average = before + rate * (now - before)
+    return Fitted(swept, None), jax.lax.dynamic_update_slice(learnt.average_q, average, at)
+
+
+def _average_rate(p: Pieces, rounds: Array, length: float) -> Array:
+    """How far the average goes towards what stays as it is for ``length`` rounds from now on.
+
+    That of `learner.assemble`, so many times: early on the average is the mean of all rounds.
+    """
+    lasting = 1.0 - (1.0 - p.config.average_rate) ** length
+    return jnp.maximum(lasting, length / (rounds - 1.0 + length))
 
 
 class _Goals(NamedTuple):
