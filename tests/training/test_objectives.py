@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import jax
 import jax.numpy as jnp
@@ -17,9 +18,10 @@ from apart.objective.contexts import Moved
 from apart.report import page_data
 from apart.settings import resolve
 from apart.skills.policies import policies_of
+from apart.training import tabular
 from apart.training.learners import learner_of
 from apart.training.objectives import upside
-from apart.training.objectives.contract import Met
+from apart.training.objectives.contract import Given, Met
 from apart.training.program import program
 from apart.training.rounds import round_of
 from apart.training.state import hyper_of
@@ -292,6 +294,28 @@ def test_domino_equals_the_slow_oracle():
     found = rewards_of(objective, kept, hyper)
     np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=1e-5)
     assert np.ptp(np.asarray(kept.multiplier)) > 0.1
+
+
+@pytest.mark.parametrize("batch", [640, 2], ids=["at once", "in blocks"])
+@pytest.mark.parametrize("method", ["smerl", "domino"])
+def test_a_cell_that_is_only_come_to_with_the_last_step_promises_nothing(method, batch, tmp_path):
+    """Q keeps its first values there, far more than the task can be worth."""
+    corridor = parse("S.9...", "corridor", horizon=5)
+    options = {"skills": 2, "steps": 8_000, "batch": batch, "updates_per_episode": 6}
+    run = apart.train(corridor, method=method, out=tmp_path / "run", **options)
+    assert max(run.summary["task"]["returns"]) == run.summary["task"]["best"] == 36
+
+
+def test_states_that_no_episode_leaves_are_those_at_the_end_of_its_ways():
+    world = parse("S.....", "corridor")
+
+    def edge(decisions, starts=(0,)):
+        p = SimpleNamespace(config=SimpleNamespace(decisions=decisions))
+        return tabular.edge_of(Given(p, 6, next_state=world.next_state, starts=starts))
+
+    assert [edge(n) for n in (1, 4, 5, 6, 9)] == [(1,), (4,), (5,), (), ()]
+    assert edge(2, starts=(0, 5)) == (2, 3)
+    assert edge(3, starts=(0, 5)) == ()
 
 
 def test_only_those_who_solve_the_task_may_differ():

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from apart._types import Array, Key
 from apart.learner import adam, model, q_learning
@@ -43,6 +44,7 @@ class Table(NamedTuple):
     p: Pieces
     objective: Objective
     next_state: Array  # [S, A, N]
+    edge: tuple[int, ...] = ()  # states that no episode ever leaves, where what follows counts
 
     @property
     def n_states(self) -> int:
@@ -76,7 +78,8 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     )
     kept = known if p.rule.sweeps else None
     objective = objectives.build(given._replace(known=kept, listed=True))
-    t = Table(p, objective, next_state)
+    left = objective.at_edge or not p.config.bootstrap_last
+    t = Table(p, objective, next_state, () if left else edge_of(given))
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
 
@@ -139,6 +142,9 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
         return _rows_step(t, learnt, drawn, hyper)
     q, pull = p.q.read(learnt.q.params, None)
     value = p.q.read(common.target_params(learnt), None)[0].max(axis=1)  # [S, K]
+    if t.edge:
+        edge = jnp.asarray(t.edge)
+        value = value.at[edge].set(_staying(t, learnt, edge, hyper))
     if rule.shares:
         taught, target, size = _for_all_skills(t, learnt, drawn, value, hyper)
     else:
@@ -269,7 +275,32 @@ def _goals(t: Table, learnt: Learnt, target_q: Array, moved: Moved, hyper: Hyper
     reward = t.objective.rewards(learnt.discriminator, moved, hyper)
     actions = range(t.p.n_actions)
     value = reduce(jnp.maximum, [target_q[moved.after, a] for a in actions])
+    if t.edge:
+        at_edge = jnp.isin(moved.after, jnp.asarray(t.edge))[:, None]
+        value = jnp.where(at_edge, _staying(t, learnt, moved.after, hyper), value)
     return _Goals(reward, hyper.discount * value)
+
+
+def _staying(t: Table, learnt: Learnt, states: Array, hyper: Hyper) -> Array:
+    """[n, K] what it is worth to stay in ``states`` [n] for ever."""
+    reward = t.objective.rewards(learnt.discriminator, Moved(states, states), hyper)
+    return reward / jnp.maximum(1.0 - hyper.discount, 1e-3)
+
+
+def edge_of(given: Given) -> tuple[int, ...]:
+    """The states that episodes come to with their last step alone, as no shorter way leads there.
+
+    Nobody acts there, so that Q keeps its first values: bootstrapped from, they would stay what
+    they are for ever. What follows counts as staying.
+    """
+    horizon, onward = given.p.config.decisions, np.asarray(given.next_state)
+    here, seen = set(given.starts), set(given.starts)
+    for _ in range(horizon if len(seen) < len(onward) else 0):
+        here = {int(state) for state in np.unique(onward[sorted(here)])} - seen
+        seen |= here
+        if not here:
+            return ()
+    return tuple(sorted(here))
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:

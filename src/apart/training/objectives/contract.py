@@ -77,6 +77,7 @@ class Objective(NamedTuple):
     # [n, K] for every skill the one that is most set against it; None: the likeliest other
     by_place: bool = False  # observations above are the numbers of their places
     tries: bool = False  # episodes in a table go and try what was never tried (`exploring`)
+    at_edge: bool = False  # its rewards say what is worth a state that no episode ever leaves
 
 
 class Keeper(NamedTuple):

@@ -46,7 +46,7 @@ def build(given: Given) -> Objective:
         # Where states are rows, those of all are read once, however often the batch has each.
         rows = keeper.read(kept, None if given.listed else obs)
         row = obs if given.listed else jnp.arange(skill.shape[0], dtype=skill.dtype)
-        if p.reward.of_skill is not None:
+        if p.reward.of_skill is not None and p.reward.bonus is None:
             reward = jax.vmap(p.reward.of_skill, (None, 0, 0))(rows, row, skill)
         else:
             reward = of_rows(rows, hyper)[row, skill]
@@ -73,6 +73,7 @@ def build(given: Given) -> Objective:
         rivals=rivals if p.discriminator.pairwise else None,
         by_place=p.by_place,
         tries=keeper.tries,
+        at_edge=keeper.worth is not None,
     )
 
 
