@@ -41,6 +41,8 @@ def test_a_method_that_solves_a_task_needs_one(method):
     with pytest.raises(UserError, match="solves a task, and empty has none; write a digit"):
         resolve("empty", method, {})
     assert resolve(parse("S.\n.9", "task"), method, {})[0].method == method
+    with pytest.raises(UserError, match="the task pays every step; use --hold 1"):
+        resolve(parse("S.\n.9", "task"), method, {"hold": 2})
     assert {"smerl", "domino"} <= {*SOLVES}
 
 

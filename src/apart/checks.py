@@ -98,6 +98,11 @@ def _check_task(config: Config, world: World, facts: Facts) -> None:
             f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
             "to 9, where a step of the map earns points"
         )
+    if config.hold > 1:
+        raise UserError(
+            f"--hold {config.hold}: --method {config.method} learns what decisions come to, and "
+            "the task pays every step; use --hold 1"
+        )
 
 
 def _check_kept(config: Config, world: World, facts: Facts) -> None:

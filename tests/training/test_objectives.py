@@ -272,9 +272,9 @@ def test_digits_are_points_of_a_task():
     np.testing.assert_array_equal(again.task, TASK.task)
 
 
-@pytest.mark.parametrize("hold", [1, 2])
-def test_a_run_says_what_its_skills_earn(hold, tmp_path):
-    run = apart.train(TASK, method="domino", **TINY, hold=hold, out=tmp_path / "run")
+@pytest.mark.parametrize(("method", "hold"), [("domino", 1), ("vic", 2)])
+def test_a_run_says_what_its_skills_earn(method, hold, tmp_path):
+    run = apart.train(TASK, method=method, **TINY, hold=hold, out=tmp_path / "run")
     earned = [sum(TASK.task[TASK.state(cell)] for cell in s.trajectory[1:]) for s in run.skills]
     assert run.summary["task"]["returns"] == earned
     assert run.summary["task"]["best"] == 36
