@@ -108,6 +108,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "apart_spread": ("apart_spread", {}),
     "apart_spread, bins": ("apart_spread", {"discriminator": "bins"}),
     "apart_spread, learned distance": ("apart_spread", {"discriminator": "learned_ends"}),
+    "apart_spread, fourier": ("apart_spread", {"observation": "fourier"}),
     "apart_spread, epsilon 0.4": ("apart_spread", {"epsilon": 0.4}),
     "random_walk": ("random_walk", {"hold": 4}),
     "diayn": ("diayn", {**LEARNING, "hold": 4, "network": "mlp", "observation": "rbf"}),

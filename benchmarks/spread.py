@@ -1,7 +1,7 @@
 """The studies of `apart_spread` (docs/paper/apart_spread.md). Stored in results/spread-*.json.
 
     python benchmarks/spread.py maps       the paper's worlds and 16 maps, K = 4 to 64
-    python benchmarks/spread.py others     DIAYN, VIC, APART and apart_plus with few skills
+    python benchmarks/spread.py others     DIAYN, VIC, APART, METRA and apart_plus with few skills
     python benchmarks/spread.py held_out   maps drawn at random that nothing was chosen on
     python benchmarks/spread.py epsilon    the share of random actions, in a maze
     python benchmarks/spread.py ablation   without each part
@@ -274,7 +274,7 @@ def epsilon(seeds: int, steps: int) -> None:
 
 
 def others(seeds: int, steps: int) -> None:
-    for method in ("apart_plus", "diayn", "vic", "apart"):
+    for method in ("apart_plus", "diayn", "vic", "apart", "metra"):
         made("others", few(MAPS, seeds, steps, method=method))
 
 
@@ -301,8 +301,12 @@ ends_read = ends.read
 # Without each part: what is set in the module meanwhile.
 OFF: dict[str, tuple[Any, dict[str, Any]]] = {
     "no other beginnings": (ends, {"_TRIALS": 0}),
-    "no middles": (ends, {"_TRIALS": 0, "_MIDDLES": 0}),
-    "no moves to the farthest state": (ends, {"_TRIALS": 0, "_MOVES": 1}),
+    "no other beginnings, no middles": (ends, {"_TRIALS": 0, "_MIDDLES": 0}),
+    "no other beginnings, one move to the farthest state in a look": (
+        ends,
+        {"_TRIALS": 0, "_MOVES": 1},
+    ),
+    "no other beginnings, no move to the farthest state": (ends, {"_TRIALS": 0, "_MOVES": 0}),
     "nobody goes where something is untried": (collect, {"trying": as_greedy}),
     "repulsion alone": (ends, {"read": territory}),
     "a width of 1": (ends, {"read": width_of(1)}),

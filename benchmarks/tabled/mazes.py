@@ -52,14 +52,23 @@ def maze_methods() -> str:
     return markdown([*head, "steps", "updates"], rows)
 
 
-# Kamienny et al. 2022, three seeds each: DIAYN and EDL by K, and the others; UPSIDE has 57 policies
-# in the bottleneck and 51 in the U.
+UPSIDE_SIZES = "57 / 51"  # as many skills as UPSIDE has in the bottleneck and in the U
+
+# Kamienny et al. 2022, three seeds each, by K where there are several; UPSIDE's are the policies it
+# ends with. Steps where the paper says them.
 PUBLISHED_MAZES = {
     "random, 10M steps": {"": ("29.17", "23.33")},
     "DIAYN, 10M steps": {
         "10": ("17.67", "14.67"),
         "20": ("23.00", "16.67"),
         "50": ("30.00", "25.33"),
+    },
+    "DIAYN-curriculum": {"": ("18.00", "15.67")},
+    "DIAYN-hierarchical": {"": ("38.33", "49.67")},
+    "SMM": {
+        "10": ("19.00", "14.00"),
+        "20": ("23.67", "14.00"),
+        "50": ("28.00", "25.00"),
     },
     "EDL, oracle states": {
         "10": ("27.00", "32.00"),
@@ -71,16 +80,20 @@ PUBLISHED_MAZES = {
         "20": ("47.67", "55.67"),
         "50": ("51.33", "57.33"),
     },
-    "UPSIDE, 1M steps": {"57, 51": ("85.67", "71.33")},
+    "UPSIDE, 1M steps": {UPSIDE_SIZES: ("85.67 ± 1.93", "71.33 ± 0.42")},
 }
 
-UPSIDE_SIZES = "57, 51"  # as many skills as UPSIDE has in each of the two mazes
+
+def _maze_rows() -> dict[str, dict[str, Any]]:
+    """Runs by maze, row, K and seed; those of `upside` are stored beside the others."""
+    own = stored("family-upside-mazes")["upside"]
+    return {name: {**rows, **own[name]} for name, rows in stored("mazes")["upside"].items()}
 
 
 def _maze_runs(label: str, k: str) -> list[list[dict[str, Any]]]:
     """The runs of a row in the bottleneck and in the U."""
-    mazes = stored("mazes")["upside"]
-    sizes = k.split(", ") if k == UPSIDE_SIZES else [k, k]
+    mazes = _maze_rows()
+    sizes = k.split(" / ") if k == UPSIDE_SIZES else [k, k]
     return [
         list(mazes.get(name, {}).get(label, {}).get(size, {}).values())
         for name, size in zip(("bottleneck", "u"), sizes, strict=True)
@@ -89,12 +102,12 @@ def _maze_runs(label: str, k: str) -> list[list[dict[str, Any]]]:
 
 def _maze_sizes(label: str) -> list[str]:
     """K of the rows of a method, most first; those of UPSIDE as one."""
-    mazes = stored("mazes")["upside"]
+    mazes = _maze_rows()
     found = {k for methods in mazes.values() for k in methods.get(label, {})}
-    pair = set(UPSIDE_SIZES.split(", "))
+    pair = set(UPSIDE_SIZES.split(" / "))
     if pair & found:
         found = (found - pair) | {UPSIDE_SIZES}
-    return sorted(found, key=lambda k: int(k.split(",")[0]), reverse=True)
+    return sorted(found, key=lambda k: int(k.split()[0]), reverse=True)
 
 
 @table
@@ -118,7 +131,7 @@ def readme_mazes() -> str:
 @table
 def maze_upside() -> str:
     """Buckets that skills visit, beside what UPSIDE's paper reports."""
-    mazes = stored("mazes")["upside"]
+    mazes = _maze_rows()
     rows: list[list[object]] = []
     for label in dict.fromkeys(label for methods in mazes.values() for label in methods):
         for k in _maze_sizes(label):

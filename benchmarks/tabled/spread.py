@@ -104,6 +104,6 @@ def spread_ablation() -> str:
                 if (row["change"], row["skills"]) == (change, k) and row["seed"] < 2
             ]
             cells.append(f"{fmean(mine):.2f} ({min(mine):.2f})" if mine else "-")
-        rows.append([change or "all of it", *cells])
+        rows.append([change or "none: the method as it is", *cells])
     head = [f"K = {k}: mean score (least)" for k in sorted({row["skills"] for row in table})]
-    return markdown(["without", *head], rows)
+    return markdown(["change", *head], rows)
