@@ -1,6 +1,7 @@
 """Methods of others on maps (docs/family). Stored in results/family-*.json and spread-family.json.
 
     python benchmarks/family_maps.py metra     what METRA's embedding knows, after so many steps
+    python benchmarks/family_maps.py collapse  METRA in a corridor, by the share of random actions
     python benchmarks/family_maps.py few       eight skills: how well they cover three maps
     python benchmarks/family_maps.py explore   cells known after so many steps of exploring
     python benchmarks/family_maps.py visr      tasks solved by regression on VISR's features
@@ -125,6 +126,26 @@ def metra(seeds: int) -> None:
         for seed in range(seeds)
     ]
     made("metra", cases, known_by_phi)
+
+
+def in_corridor(epsilon: float, steps: int, seed: int) -> Row:
+    """Where two skills end that start at one end of eight cells; how far apart phi has the ends."""
+    corridor = grid.parse("S.......", "corridor", horizon=12)
+    loaded, state, last, _ = trained(corridor, "metra", 2, steps, seed, epsilon=epsilon)
+    phi = np.asarray(state.learnt.discriminator.phi.params)
+    columns = sorted(int(loaded.cells[s][1]) for s in np.asarray(last.trajectories)[:, -1])
+    length = float(np.sqrt(np.square(phi[-1] - phi[0]).mean()))
+    return {"least": columns[0], "most": columns[1], "phi": round(length, 2)}
+
+
+def collapse(seeds: int) -> None:
+    cases = [
+        {"epsilon": epsilon, "steps": steps, "seed": seed}
+        for steps in (5_000, 20_000, 100_000)
+        for epsilon in (0.01, 0.2, 0.8)
+        for seed in range(seeds)
+    ]
+    made("collapse", cases, in_corridor)
 
 
 FEW = ("four_rooms", "u_maze", "nine_rooms")
@@ -339,7 +360,8 @@ def upside(seeds: int) -> None:
     made("upside", cases, in_use)
 
 
-STUDIES = {f.__name__: f for f in (metra, few, explore, visr, discern, blocked, domino, upside)}
+ALL = (metra, collapse, few, explore, visr, discern, blocked, domino, upside)
+STUDIES = {f.__name__: f for f in ALL}
 
 
 def main() -> None:

@@ -81,6 +81,18 @@ def family_metra() -> str:
 
 
 @table
+def family_collapse() -> str:
+    """Two skills of METRA in a corridor, by the share of random actions."""
+    rows = []
+    for (steps, epsilon), mine in _grouped("family-collapse", "steps", "epsilon").items():
+        both = sum((row["least"], row["most"]) == (0, 7) for row in mine)
+        numbers = [_over(mine, name, ".1f") for name in ("most", "phi")]
+        rows.append([thousands(steps), epsilon, f"{both} of {len(mine)}", *numbers])
+    head = ["steps", "random actions", "seeds with a skill at each end", "farther skill ends at"]
+    return markdown([*head, "distance of the ends in phi"], rows)
+
+
+@table
 def family_few() -> str:
     """The covering radius of eight skills of several methods."""
     found = _grouped("spread-family", "world", "method")
