@@ -5,8 +5,11 @@ from __future__ import annotations
 from statistics import fmean
 
 from apart import worlds
+from apart._config import Config
 from apart.comparison import results as comparison
 from apart.comparison import show
+from apart.learner.q_learning import Q_RULES
+from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
 from tabled.base import ROOT, markdown, stored, table
@@ -82,5 +85,7 @@ def readme_compare() -> str:
     for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
         means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
         seeds = sorted({n for _, n in by_world.values()})
-        rows.append([f"`{method}`", *means, " to ".join(dict.fromkeys(map(str, seeds)))])
+        plans = Q_RULES[str(METHODS[method].options.get("q_rule", Config.q_rule))].sweeps
+        label = f"`{method}`" + " †" * plans
+        rows.append([label, *means, " to ".join(dict.fromkeys(map(str, seeds)))])
     return markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)

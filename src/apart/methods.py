@@ -100,7 +100,7 @@ _LOGITS: Final[Mapping[str, Option]] = {
     "fading": 3e-3,
 }
 
-# Chosen on other mazes than those of the comparison with UPSIDE (docs/paper/apart_spread.md).
+# Partly chosen in UPSIDE's bottleneck itself; docs/paper/apart_spread.md says what.
 _SPREAD_BEYOND: Final = Method(
     "ends that share what was seen among them, as points; networks learn to come there",
     {

@@ -46,14 +46,17 @@ is what the paper compares with (Strouse et al., 2021).
 A verdict is computed, not written. A value of the paper is reproduced (**yes**) where our interval
 comes within two of its deviations, or 2 skills, of it; a difference where its interval is above 0;
 that two are alike, or a mean beside a bound, where the whole interval says so (bounds in brackets
-are ours where the paper shows a figure). **better**: the paper's own method finds more than it
-reports. **no** is anything else, also where a baseline does too well. A claim that is not judged is
+are ours where the paper shows a figure). That a method finds all skills holds where every seed has
+them at some evaluation, also if it has fewer at the end; "sooner" and "faster" compare medians over
+seeds, without an interval. **better**: the paper's own method finds more than it reports; it is
+counted as reproduced. **no** is anything else: contradicted, or not settled by four seeds as the
+interval reaches past the bound; also where a baseline does too well. A claim that is not judged is
 about more steps than were run; a shorter run settles it only where it got there sooner. *Italics*
 are questions of ours, which the paper does not answer. Letters lead to the reasons at the end.
 """
 
 _CHANCE: Final = (
-    "Each verdict is at 95 %: of differences that are not there 1 in 40 would pass, some {wrong} "
+    "Verdicts about means are at 95 %: of differences that are not there 1 in 40 would pass, some {wrong} "
     "of {n} claims if none were true; how many true ones fail depends on their size and on four "
     "seeds. No verdict was adjusted for their number: trust patterns, not single lines."
 )
