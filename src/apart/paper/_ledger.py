@@ -57,8 +57,8 @@ are questions of ours, which the paper does not answer. Letters lead to the reas
 
 _CHANCE: Final = (
     "Verdicts about means are at 95 %: of differences that are not there 1 in 40 would pass, some "
-    "{wrong} of {n} claims if none were true; how many true ones fail depends on their size and on four "
-    "seeds. No verdict was adjusted for their number: trust patterns, not single lines."
+    "{wrong} of {n} claims if none were true; how many true ones fail depends on their size and "
+    "on four seeds. No verdict was adjusted for their number: trust patterns, not single lines."
 )
 
 
