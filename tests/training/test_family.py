@@ -12,6 +12,7 @@ import pytest
 from conftest import NIGHTLY
 from reference import family
 
+import apart
 from apart._config import SPECS
 from apart._errors import UserError
 from apart.facts import NAMED
@@ -19,7 +20,9 @@ from apart.learner.episodes import Batch, Sampled
 from apart.methods import METHODS
 from apart.objective.contexts import Moved
 from apart.objective.objectives import FORMS, OBJECTIVES
+from apart.report import page_data
 from apart.settings import resolve
+from apart.skills.policies import policies_of
 from apart.training import choices
 from apart.training.learners import learner_over
 from apart.training.objectives import valor
@@ -82,7 +85,7 @@ def numbers_that_are_not_refused_do_something(method, run, before):
 
 
 @pytest.mark.parametrize("method", IN_TABLES)
-def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
+def test_every_method_trains_repeats_itself_goes_on_to_the_bit_and_is_reported(method, tmp_path):
     config, world = resolve(WORLD, method, tiny(method))
     run, hyper = program(world, config), hyper_of(config)
     fresh = run.init(jnp.uint32(1), hyper)
@@ -101,6 +104,10 @@ def test_every_method_trains_repeats_itself_and_goes_on_to_the_bit(method):
     assert 1 <= int(found.n_effective) <= config.skills
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
     numbers_that_are_not_refused_do_something(method, run, [whole, found])
+    stored = apart.train(WORLD, method=method, **tiny(method), out=tmp_path / "run")
+    shown = page_data.page_data([stored], policies_of)["runs"][0]
+    assert (shown["method"], shown["skills"]) == (method, config.skills)
+    assert shown["policy"] is not None
 
 
 NAMED_ = {name: list(NAMED[spec.kind]) for name, spec in SPECS.items() if spec.kind in NAMED}

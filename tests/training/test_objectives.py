@@ -15,9 +15,7 @@ import apart
 from apart.learner.episodes import Batch, Episodes, Sampled
 from apart.objective import codes, diffusion, spheres
 from apart.objective.contexts import Moved
-from apart.report import page_data
 from apart.settings import resolve
-from apart.skills.policies import policies_of
 from apart.training import tabular
 from apart.training.learners import learner_of
 from apart.training.objectives import upside
@@ -36,15 +34,6 @@ TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
 def asked(method, world=WORLD, **options):
     config, world = resolve(world, method, {**TINY, **options})
     return config, world, hyper_of(config)
-
-
-@pytest.mark.parametrize("method", ["metra", "upside"])  # rewards of steps, and of states
-def test_it_trains_by_name_and_is_reported(method, tmp_path):
-    out = tmp_path / "run"
-    run = apart.train(WORLD, method=method, **TINY, evaluate_every=80, out=out)
-    assert run.n_available == 5
-    data = page_data.page_data([run], policies_of)
-    assert data["runs"][0]["method"] == method
 
 
 def batches(n, skills, seed=0):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from itertools import combinations
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apart.worlds import grid, spread, tables
+from apart.running import records
+from apart.worlds import grid, load, spread, tables
 
 
 def pairs_of(world):
@@ -114,3 +116,17 @@ def test_a_world_of_many_states_is_tried_from_some_first_places(monkeypatch):
     some = {k: spread.ideal_radius(world, 40, k) for k in all_first}
     spread._greedy.cache_clear()
     assert all(all_first[k] <= some[k] <= 2 * all_first[k] for k in some)
+
+
+@pytest.mark.parametrize("ends", [[0], [0, 5], [3, 3, 16]])
+def test_in_a_maze_the_measure_is_that_of_its_buckets(ends):
+    """Of the last places of episodes, with walls between them."""
+    world = load("maze:a")
+    episodes = np.array([[0, end] for end in ends])
+    evaluation = SimpleNamespace(last_states=None, trajectories=episodes)
+    found = records.spread_of(world, SimpleNamespace(horizon=50, skills=len(ends)), evaluation)
+    radius, mean, gap = slowly(world.cells, ends, range(world.cells.n_states))
+    assert found["radius"] == radius
+    assert found["mean_distance"] == pytest.approx(mean, abs=1e-3)
+    assert found["gap"] == (None if gap is None else pytest.approx(gap))
+    assert found["ideal_radius"] == slow_ideal(world.cells, world.cells.n_states, len(ends))
