@@ -131,6 +131,22 @@ def slip(chance):
     return next(row["found"] for row in stored("plus-slip") if row["slip"] == chance)
 
 
+BINS = "apart_spread, bins"
+
+
+def in_maze(name, k, row="apart_spread", count="visited", of="mazes"):
+    """The mean over seeds of buckets that skills visit, or end in."""
+    return fmean(run[count] for run in stored(of)["upside"][name][row][str(k)].values())
+
+
+def alike():
+    """Of each setting of the study on maps, whether all its seeds have the same radius."""
+    radii = {}
+    for row in stored("spread-maps"):
+        radii.setdefault((row["world"], row["skills"]), set()).add(row["radius"])
+    return [len(found) == 1 for found in radii.values()]
+
+
 def maze():
     return stored("plus-maps")["perfect_maze 300000 1.0"]
 
@@ -456,6 +472,19 @@ HELD = {
             lambda: [WORDS[round(cnn("diayn, 2 x 2 pixels per cell") / cnn("diayn"))]]
         ),
     },
+    "docs/family/README.md": {
+        "its mazes with networks ({:.1f} of 100 and {:.1f} of 72 buckets": (
+            lambda: [
+                in_maze(name, 100, "upside", of="family-upside-mazes")
+                for name in ("bottleneck", "u")
+            ]
+        ),
+    },
+    "docs/family/edl.md": {
+        "with 50 skills ours visits {:.1f} and {:.1f} buckets": (
+            lambda: [in_maze("bottleneck", 50, "edl"), in_maze("u", 50, "edl")]
+        ),
+    },
     "docs/paper/apart_spread.md": {
         "it is complete in {} of {} runs ({} worlds, 300k steps), `apart_plus` in {} of {}": (
             lambda: [
@@ -464,10 +493,28 @@ HELD = {
                 *all_ends("apart_plus"),
             ]
         ),
-        "is {} and {}; with 0.2 it is {} and {}, where the ideal is {}": (
+        "the radius is {} with 0.01 and with 0.2, where the ideal is {}": (
             lambda: [
-                *(row["radius"] for row in stored("spread-epsilon")),
+                *{row["radius"] for row in stored("spread-epsilon")},
                 stored("spread-epsilon")[0]["ideal_radius"],
+            ]
+        ),
+        "in all {} settings of `maps` the radius of the eight seeds is the same. {} runs": (
+            lambda: [len(alike()), len(stored("spread-maps")) if all(alike()) else "not all"]
+        ),
+        "{:.1f} buckets against 85.67 in the bottleneck, and {:.1f} against 71.33 in the U": (
+            lambda: [in_maze("bottleneck", 57), in_maze("u", 51)]
+        ),
+        "in the U ({:.1f} against 55.67, {:.1f} against 43.33)": (
+            lambda: [in_maze("u", 20), in_maze("u", 10)]
+        ),
+        "with 50 skills in the bottleneck ({:.1f} against {:.1f})": (
+            lambda: [in_maze("bottleneck", 50, BINS), in_maze("bottleneck", 50)]
+        ),
+        "its skills end in more ({:.1f} against {:.1f})": (
+            lambda: [
+                in_maze("bottleneck", 50, BINS, "last"),
+                in_maze("bottleneck", 50, count="last"),
             ]
         ),
         "when looked at after {:.0f}k steps": lambda: [
@@ -562,7 +609,7 @@ HELD = {
         "not the number of rollouts ({} to {})": lambda: tried("episodes per update"),
         "target networks ({} to {} updates)": lambda: tried("target network"),
         "Only the {} Q has fewer ({} and {}), and with it APART has {}.": fewest,
-        "**APART is at {:.1f}, not at {:g}**": (
+        "**APART is at {:.1f}, where the paper has {:g} ± 3.7**": (
             lambda: [published("AP min, both (APART)"), ROWS["AP min, both (APART)"][1]]
         ),
         "a replay of {:,} transitions holds {} collections, "
