@@ -107,6 +107,7 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
         (lambda: apart.compare("empty", methods="vik"), "unknown method 'vik'; did you mean 'vic'"),
         (lambda: apart.compare("empty", methods=[3]), "unknown method '3'"),
         (lambda: apart.compare("empty", steps=[100, "x"]), "steps='x' is not a whole number"),
+        (lambda: apart.compare("empty", steps=[]), "steps: give a number, or several"),
         (lambda: apart.compare("empty", seeds=0), "seeds=0 is outside 1"),
         (lambda: apart.compare("empty", known="none.json"), "none.json: cannot be read"),
         (lambda: apart.compare("empty", engine="rai"), "did you mean 'ray'"),

@@ -98,12 +98,15 @@ def compare(
         ]
         if not named:
             raise UserError("name a world, or several")
+        lengths = [check_value("steps", length) for length in _listed(steps)]
+        if not lengths:
+            raise UserError("--steps: give a number, or several")
         folder = FOLDER if out is None else jobs.path("--out", out)
         rows = made(
             named,
             folder,
             methods=None if methods is None else _listed(methods),
-            steps=[check_value("steps", length) for length in _listed(steps)],
+            steps=lengths,
             seeds=seeds_from(seed, seeds),
             skills=check_value("skills", skills),
             sharing=sharing,

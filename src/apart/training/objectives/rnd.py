@@ -1,7 +1,7 @@
 """Random network distillation: states are worth what a network cannot yet predict of another.
 
 The other one is random and stays as it is. Errors are divided by their running mean, so that
-rewards are about 1 whatever the observations are.
+rewards are about 1 whatever the observations are; in a table, until every row is learnt.
 """
 
 from __future__ import annotations
