@@ -189,7 +189,7 @@ class Oracle:
         self.target = self.q.copy()
         self.updates = 0
         self.rounds = 0
-        self.average = np.zeros_like(self.q)
+        self.average = self.q.copy()
         self.known = {}  # (state, action) -> next state -> [visits, weights, times it went on]
         self.fade = fade
         self.pairs = config.discriminator.startswith("all_pairs")
@@ -281,6 +281,13 @@ class Oracle:
         first = min(self.updates % -(-n_states // size) * size, n_states - size)
         return range(first, first + size)
 
+    def average_step(self, swept):
+        """Of what was swept, for all updates until its next turn: it stays as it is."""
+        for s in swept:
+            for nth in range(len(self.q) // len(swept)):
+                rate = max(self.c.average_rate, 1 / (self.updates + nth))
+                self.average[s] += rate * (self.q[s] - self.average[s])
+
     def goals(self, transitions):
         """(state, action, skill, target) of everything that the batch teaches."""
         c = self.c
@@ -344,13 +351,13 @@ class Oracle:
             if self.pairs:
                 g = np.vectorize(lambda i, j, g=g: g[i, j])(first, second)
             d_gradient[seen] += g / len(teach)
-        self.q = moved
+        self.q, swept = moved, self.block()
         rate = c.discriminator_learning_rate * self.left()
         if not self.kept:
             self.logits = self.logits_terms.step(d_gradient, rate, 1 - c.fading * self.left())
         self.updates += 1
         self.rounds += 1
-        self.average += max(c.average_rate, 1 / self.updates) * (self.q - self.average)
+        self.average_step(swept)
         if c.target_period and self.updates % c.target_period == 0:
             self.target = self.q.copy()
 
