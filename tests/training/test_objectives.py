@@ -305,6 +305,7 @@ def test_states_that_no_episode_leaves_are_those_at_the_end_of_its_ways():
     assert [edge(n) for n in (1, 4, 5, 6, 9)] == [(1,), (4,), (5,), (), ()]
     assert edge(2, starts=(0, 5)) == (2, 3)
     assert edge(3, starts=(0, 5)) == ()
+    assert edge(3, starts=tuple(range(6))) == ()
 
 
 def test_only_those_who_solve_the_task_may_differ():

@@ -295,7 +295,7 @@ def edge_of(given: Given) -> tuple[int, ...]:
     """
     horizon, onward = given.p.config.decisions, np.asarray(given.next_state)
     here, seen = set(given.starts), set(given.starts)
-    for _ in range(horizon if len(seen) < len(onward) else 0):
+    for _ in range(horizon):
         here = {int(state) for state in np.unique(onward[sorted(here)])} - seen
         seen |= here
         if not here:
