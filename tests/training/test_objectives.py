@@ -295,6 +295,16 @@ def test_a_cell_that_is_only_come_to_with_the_last_step_promises_nothing(method,
     assert max(run.summary["task"]["returns"]) == run.summary["task"]["best"] == 36
 
 
+@pytest.mark.parametrize("method", ["relative_vic", "valor", "eddict", "dads", "vic"])
+def test_every_method_may_look_beyond_the_end_of_an_episode(method):
+    """Also those whose rewards are of whole episodes, in a world with a cell T steps away."""
+    options = {"skills": 3, "steps": 60, "bootstrap_last": True}
+    config, world = resolve(parse("S.3.", "corridor", horizon=3), method, options)
+    run, hyper = program(world, config), hyper_of(config)
+    made = jax.eval_shape(lambda: run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(2)))
+    assert made.learnt.q.params.shape == (4, 5, 3)
+
+
 def test_states_that_no_episode_leaves_are_those_at_the_end_of_its_ways():
     world = parse("S.....", "corridor")
 

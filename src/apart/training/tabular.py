@@ -78,8 +78,10 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     )
     kept = known if p.rule.sweeps else None
     objective = objectives.build(given._replace(known=kept, listed=True))
-    left = objective.at_edge or not p.config.bootstrap_last
-    t = Table(p, objective, next_state, () if left else edge_of(given))
+    # Where rewards are those of whole episodes nobody knows what staying is worth.
+    by_itself = not (objective.at_edge or OBJECTIVES[p.config.objective].by_episode)
+    looks_on = by_itself and p.config.bootstrap_last
+    t = Table(p, objective, next_state, edge_of(given) if looks_on else ())
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
 
