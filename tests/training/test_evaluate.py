@@ -8,15 +8,21 @@ import numpy as np
 import pytest
 
 from apart.learner.episodes import Episodes
+from apart.settings import resolve
 from apart.training.choices import Drawn
 from apart.training.collect import Dynamics, by_table
 from apart.training.evaluate import (
     evaluate_episodes,
     evaluate_table,
     expected_distinct,
+    information_count,
     last_states,
     mutual_information,
 )
+from apart.training.learners import learner_of
+from apart.training.objectives.contract import skills_used
+from apart.training.program import program
+from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 
 WORLD = parse("S..", "corridor")
@@ -78,6 +84,35 @@ def test_mutual_information_by_hand():
     p = jnp.array([[1.0, 0.5], [0.0, 0.5]])
     expected = -(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)) - 0.5
     assert mutual_information(p) == pytest.approx(expected, rel=1e-5)
+
+
+def test_skills_that_are_not_in_use_carry_no_information():
+    """Z is drawn from those in use: the same numbers as if there were no others."""
+    p = jnp.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])
+    used = jnp.array([True, True, False])
+    assert mutual_information(p, used) == pytest.approx(float(mutual_information(p[:, :2])))
+    assert mutual_information(p) != pytest.approx(float(mutual_information(p, used)), rel=0.05)
+    log_posterior = jnp.log(jnp.array([0.5, 0.8, 1e-6]))
+    expected = 2 * (0.5 * 0.8) ** 0.5
+    assert information_count(log_posterior, used) == pytest.approx(expected, rel=1e-5)
+    assert information_count(log_posterior[:2]) == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("method", ["valor", "upside", "upside_flat"])
+def test_methods_that_add_skills_are_measured_by_those_they_have(method):
+    config, world = resolve("four_rooms", method, {"skills": 30, "steps": 20_000})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(config.iterations))
+    got = run.evaluate(state, hyper)
+    objective = learner_of(world, config).objective
+    used = np.asarray(skills_used(objective, state.learnt.discriminator))
+    assert 1 < used.sum() < 30
+    share = np.unique(np.asarray(got.trajectories)[used, -1], return_counts=True)[1] / used.sum()
+    assert got.mutual_information == pytest.approx(-(share * np.log2(share)).sum(), rel=1e-4)
+    named = np.log(np.asarray(got.last_probability)[used])
+    assert got.information_count == pytest.approx(
+        float(used.sum() * np.exp(named.mean())), rel=1e-3
+    )
 
 
 @pytest.mark.parametrize(("slip", "epsilon"), [(0.0, 0.4), (0.4, 0.0), (0.2, 0.25)])

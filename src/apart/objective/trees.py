@@ -122,12 +122,13 @@ def _next(tree: Tree, quality: Array, deepest: int, again: bool) -> Tree:
 
 
 def drawn(tree: Tree) -> Array:
-    """[K] bool the skills that episodes are made of: those that grow; at the end all that are kept.
+    """[K] bool the skills that episodes are made of: those that grow; at the end all found."""
+    return jnp.where(tree.growing.any(), tree.growing, found_skills(tree))
 
-    The first where there are none.
-    """
-    any_kept = jnp.where(tree.kept.any(), tree.kept, jnp.arange(tree.kept.shape[0]) == 0)
-    return jnp.where(tree.growing.any(), tree.growing, any_kept)
+
+def found_skills(tree: Tree) -> Array:
+    """[K] bool the skills that are kept; the first where there are none."""
+    return jnp.where(tree.kept.any(), tree.kept, jnp.arange(tree.kept.shape[0]) == 0)
 
 
 def chains(tree: Tree, part: int, decisions: int) -> Array:

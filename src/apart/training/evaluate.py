@@ -27,8 +27,8 @@ class Evaluation(NamedTuple):
     mean_reward: Array  # [] over all skills and steps
     mean_last_reward: Array  # [] over all skills, at the last step
     reward_quantiles: Array  # [5] least, quartiles, greatest over skills and steps
-    information_count: Array  # [] 2^E[log2 q(z|s_T) - log2 p(z)] (DISDAIN)
-    mutual_information: Array | None  # [] bits, exact, between skill and last state; of tables
+    information_count: Array  # [] 2^E[log2 q(z|s_T) - log2 p(z)] of the skills in use
+    mutual_information: Array | None  # [] bits, exact, of such a skill and its last state; tables
     accuracy_per_step: Array  # [T]
     trajectories: Array  # [K, N T + 1] places, one a step where decisions are held for N steps
     last_probability: Array  # [K] q(z | s_T)
@@ -44,6 +44,7 @@ def evaluate_table(
     episodes: Episodes,
     epsilon: Array | None,
     acts: Array | None = None,
+    used: Array | None = None,
 ) -> Evaluation:
     """Measure one episode of every skill in a table.
 
@@ -55,6 +56,7 @@ def evaluate_table(
         episodes: one of every skill, in order.
         epsilon: probability of a random action (None: greedy).
         acts: [K, T] who decides, where skills are chains; see `Objective.acts`.
+        used: [K] bool the skills that there are, where not all are in use; see `skills_used`.
     """
     n_states, n_skills = greedy.shape
     states = episodes.obs
@@ -69,10 +71,10 @@ def evaluate_table(
     else:
         ends = jax.nn.one_hot(last, n_states, axis=0)
     places = states if episodes.place is None else episodes.place
-    measured = _measure(places, rewards, correct, log_posterior)
+    measured = _measure(places, rewards, correct, log_posterior, used)
     return measured._replace(
         n_effective=expected_distinct(ends) if chancy else measured.n_effective,
-        mutual_information=mutual_information(ends),
+        mutual_information=mutual_information(ends, used),
         last_states=ends if chancy else None,
     )
 
@@ -82,11 +84,12 @@ def evaluate_episodes(
     episodes: Episodes,
     paths: bool = False,
     by_place: bool = False,
+    used: Array | None = None,
 ) -> Evaluation:
     """Measure one episode of every skill in any world; ``judge`` gives scores and rewards [T, K].
 
     With ``paths`` it is shown the whole episode with every step, and ``by_place`` the places of
-    observations instead of them.
+    observations instead of them; ``used`` [K] are those in use, where not all skills are.
 
     Skills are judged one after the other: all observations at once may not fit the memory.
     """
@@ -104,9 +107,8 @@ def evaluate_episodes(
     moved = Moved(before, after, seen)
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
-    measured = _measure(places, reward, correct, log_posterior)._replace(
-        positions=episodes.position
-    )
+    measured = _measure(places, reward, correct, log_posterior, used)
+    measured = measured._replace(positions=episodes.position)
     return measured if episodes.alive is None else _of_taken(measured, reward, correct, episodes)
 
 
@@ -115,7 +117,9 @@ def along(path: Any) -> Any:
     return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (leaf.shape[0] - 1, *leaf.shape)), path)
 
 
-def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array) -> Evaluation:
+def _measure(
+    places: Array, reward: Array, correct: Array, log_posterior: Array, used: Array | None
+) -> Evaluation:
     """From places [K, N T + 1], rewards and hits [K, T] and log q(z | s_T) [K]."""
     last = jnp.sort(places[:, -1])
     return Evaluation(
@@ -124,7 +128,7 @@ def _measure(places: Array, reward: Array, correct: Array, log_posterior: Array)
         mean_reward=reward.mean(),
         mean_last_reward=reward[:, -1].mean(),
         reward_quantiles=jnp.quantile(reward, jnp.asarray(QUANTILES)),
-        information_count=last.shape[0] * jnp.exp(log_posterior.mean()),
+        information_count=information_count(log_posterior, used),
         mutual_information=None,
         accuracy_per_step=correct.mean(axis=0),
         trajectories=places,
@@ -200,9 +204,20 @@ def expected_distinct(p: Array) -> Array:
     return (1.0 - jnp.prod(1.0 - p, axis=1)).sum()
 
 
-def mutual_information(p: Array) -> Array:
-    """Bits between a uniform skill and its last state, from p(s_T | z) [S, K]."""
-    n_skills = p.shape[1]
-    marginal = p.mean(axis=1, keepdims=True)
+def information_count(log_posterior: Array, used: Array | None = None) -> Array:
+    """2^E[log2 q(z|s_T) - log2 p(z)] (DISDAIN), from log q(z | s_T) [K].
+
+    p(z) is uniform over all skills, or over those that are ``used`` [K].
+    """
+    n_skills = log_posterior.shape[0] if used is None else used.sum()
+    return n_skills * jnp.exp(jnp.mean(log_posterior, where=used))
+
+
+def mutual_information(p: Array, used: Array | None = None) -> Array:
+    """Bits between a skill and its last state, from p(s_T | z) [S, K].
+
+    p(z) as for `information_count`.
+    """
+    marginal = jnp.mean(p, axis=1, keepdims=True, where=None if used is None else used[None, :])
     ratio = jnp.where(p > 0, p / jnp.where(marginal > 0, marginal, 1.0), 1.0)
-    return (p * jnp.log2(ratio)).sum() / n_skills
+    return jnp.mean((p * jnp.log2(ratio)).sum(axis=0), where=used)

@@ -20,7 +20,7 @@ from apart.training.collect import Dynamics
 from apart.training.evaluate import Evaluation, along, evaluate_episodes, evaluate_table
 from apart.training.learner import Learner, evaluated, judged
 from apart.training.learners import lists_states
-from apart.training.objectives.contract import chains
+from apart.training.objectives.contract import chains, skills_used
 from apart.training.rounds import start_key
 from apart.training.state import Hyper, Learnt, TrainState
 from apart.worlds.holding import held
@@ -54,6 +54,7 @@ def measured(
         episodes,
         OBJECTIVES[config.objective].by_episode,
         learner.objective.by_place,
+        used=skills_used(learner.objective, learnt.discriminator),
     )
 
 
@@ -83,6 +84,7 @@ def evaluate(
         jnp.argmax(values, axis=1),
         *(scores, rewards, Dynamics.of(held(world, config.hold)), episodes),
         *(evaluation_epsilon(config, hyper), chains(learner.objective, kept)),
+        used=skills_used(learner.objective, kept),
     )
 
 

@@ -67,6 +67,8 @@ class Objective(NamedTuple):
     # of rewards, where targets of networks are to stay within what they can add up to
     active: Callable[[Kept], Array] | None = None
     # [K] bool the skills that episodes are made of, at least one; None: all
+    used: Callable[[Kept], Array] | None = None
+    # [K] bool the skills that there are, at least one, where those are not the active ones
     learns: Callable[[Kept], Array] | None = None
     # [K] bool the skills that updates still teach, where Q has parameters of each (a table, or one
     # layer); None: all
@@ -95,6 +97,12 @@ class Keeper(NamedTuple):
 def chains(objective: Objective, kept: Kept) -> Array | None:
     """`Objective.acts` of ``kept``, where a skill is not one policy from first to last."""
     return None if objective.acts is None else objective.acts(kept)
+
+
+def skills_used(objective: Objective, kept: Kept) -> Array | None:
+    """[K] bool the skills that there are, where a number of them waits to be used; None: all."""
+    which = objective.used or objective.active
+    return None if which is None else which(kept)
 
 
 def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyper: Hyper) -> Array:

@@ -84,6 +84,7 @@ def build(given: Given) -> Objective:
         of_states,
         meet=meet,
         active=lambda kept: trees.drawn(kept.tree),
+        used=lambda kept: trees.found_skills(kept.tree),
         learns=lambda kept: kept.tree.growing,
         acts=lambda kept: trees.chains(kept.tree, part, c.decisions),
     )

@@ -93,6 +93,7 @@ def build(given: Given) -> Objective:
         fit=fit,
         bounds=(0.0, 1.0),
         active=lambda kept: trees.drawn(kept.tree),
+        used=lambda kept: trees.found_skills(kept.tree),
         learns=lambda kept: kept.tree.growing,
         acts=lambda kept: trees.chains(kept.tree, part, c.decisions),
     )
