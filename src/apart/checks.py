@@ -212,6 +212,19 @@ def _check_embedded(config: Config, world: World, facts: Facts) -> None:
         )
 
 
+def _check_vectors(config: Config, world: World, facts: Facts) -> None:
+    """Whether observations are vectors, where an objective is about their changes."""
+    if not facts.objective.of_vectors:
+        return
+    what, why = f"--objective {config.objective} is about changes of vectors", ""
+    if isinstance(world, TableWorld):
+        why = f"{world.name} is a table"
+    elif len(world.obs.shape) != 1:
+        why = f"observations of {world.name} are {' x '.join(map(str, world.obs.shape))} numbers"
+    if why:
+        raise UserError(f"{what}, and {why}; use another --method")
+
+
 def _rewarding(config: Config, facts: Facts) -> str:
     """The option that names what gives the rewards."""
     if facts.discriminates:
@@ -288,6 +301,7 @@ _CHECKS: Final[Sequence[Callable[[Config, World, Facts], None]]] = (
     _check_task,
     _check_kept,
     _check_embedded,
+    _check_vectors,
     _check_numbers,
     _check_memory,
 )

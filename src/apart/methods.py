@@ -158,6 +158,13 @@ def _beyond(summary: str, **options: Option) -> Method:
     return dataclasses.replace(_SPREAD_BEYOND, summary=summary, options={**usual, **options})
 
 
+def _at_the_end(summary: str, objective: str, **options: Option) -> Method:
+    """The same for an objective that is trained and pays in the last step."""
+    paid: dict[str, Option] = {"objective": objective, "time_weight": "last"}
+    paid |= {"bootstrap_last": False, "discriminator_learning_rate": 1e-3}
+    return _beyond(summary, **{**paid, **options})
+
+
 def _of_others(
     summary: str, objective: str, beyond: Mapping[str, Option] | None = None, **options: Option
 ) -> Method:
@@ -291,11 +298,22 @@ METHODS: Final = Registry(
             "log q(z | first and last state) - log q(z | last state): displacements, not places",
             {"objective": "relative_vic", "time_weight": "last", **_STEPS},
             settled=True,
+            beyond=_at_the_end(
+                "the same from networks that see the first and the last observation",
+                "relative_vic",
+            ),
         ),
         "valor": Method(
             "a decoder of whole trajectories; skills are added as it learns (VALOR)",
             {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
             settled=True,
+            beyond=_at_the_end(
+                "a network decodes whole trajectories; skills are added as it learns (VALOR)",
+                "valor_differences",
+                # A decoder names what skills do now, and a random decision is not theirs.
+                epsilon=0.05,
+                buffer=50_000,
+            ),
         ),
         "vic_unbiased": Method(
             "explicit VIC with frequencies of last states as its posterior: exact under chance",
@@ -312,17 +330,18 @@ METHODS: Final = Registry(
             "by how much a skill foretells its next state better than all skills do (DADS)",
             {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
             settled=True,
+            beyond=_beyond(
+                "the same with dynamics that a network foretells as mixtures of Gaussians (DADS)",
+                objective="dads_mixture",
+                discriminator_learning_rate=1e-3,
+            ),
         ),
         "eddict": Method(
             "skills are steps in a plane of learned codes of states (EDDICT)",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
-            beyond=_beyond(
-                "skills are steps in a plane of codes that a network learns (EDDICT)",
-                objective="eddict",
-                time_weight="last",
-                bootstrap_last=False,
-                discriminator_learning_rate=1e-3,
+            beyond=_at_the_end(
+                "skills are steps in a plane of codes that a network learns (EDDICT)", "eddict"
             ),
         ),
         "metra": _of_others(
@@ -356,6 +375,7 @@ METHODS: Final = Registry(
         "discern": _of_others(
             "a skill ends in a state like its goal, one that was seen before",
             "discern",
+            {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
         ),
         "smerl": _of_others(

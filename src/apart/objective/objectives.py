@@ -40,6 +40,7 @@ class Kind:
         module: where its ``build`` is.
         reads: the options of `FORMS` that it looks at.
         listed: whether it goes over the states of a table.
+        of_vectors: whether it is about changes of observations, which must be vectors.
         over_known: whether it looks at all known transitions, which a sweep keeps.
         trains: whether it learns from batches.
         spreads: whether fewer skills than places spread over them.
@@ -57,6 +58,7 @@ class Kind:
     module: str
     reads: frozenset[str] = frozenset()
     listed: bool = False
+    of_vectors: bool = False
     over_known: bool = False
     trains: bool = False
     spreads: bool = False
@@ -88,8 +90,7 @@ OBJECTIVES: Final = Registry(
         "relative_vic": Kind(
             "skills told apart by first and last state together, not by the last alone",
             f"{_HOME}.relative_vic",
-            reads=frozenset({"init_logits", "discriminator_learning_rate"}),
-            listed=True,
+            reads=TRAINED,
             trains=True,
             by_episode=True,
         ),
@@ -112,11 +113,27 @@ OBJECTIVES: Final = Registry(
             by_episode=True,
             own_form=True,
         ),
+        "valor_differences": Kind(
+            "the same with a network that decodes differences of observations",
+            f"{_HOME}.valor_differences",
+            reads=TRAINED,
+            of_vectors=True,
+            trains=True,
+            by_episode=True,
+            grows=True,
+        ),
         "dads": Kind(
             "by how much a skill's own dynamics foretell the next state better than all skills' do",
             f"{_HOME}.dads",
             reads=frozenset({"prior", "fading"}),
             listed=True,
+        ),
+        "dads_mixture": Kind(
+            "the same with mixtures of Gaussians from a network as dynamics",
+            f"{_HOME}.dads_mixture",
+            reads=TRAINED,
+            of_vectors=True,
+            trains=True,
         ),
         "eddict": Kind(
             "skills are steps in a plane of learned codes of states",
@@ -168,7 +185,6 @@ OBJECTIVES: Final = Registry(
             "how much like its own goal, a state seen before, a state is (DISCERN)",
             f"{_HOME}.discern",
             reads=TRAINED,
-            listed=True,
             trains=True,
         ),
         "smerl": Kind(

@@ -42,7 +42,8 @@ def farther(goals: Array, candidate: Array) -> tuple[Array, Array]:
     The one with the nearest other goal, if the candidate is farther from all others than it is.
     """
     n = goals.shape[0]
-    between = jnp.square(goals[:, None] - goals).sum(axis=-1)
+    squares = jnp.square(goals).sum(axis=-1)  # no [K, K, D]: goals may be images
+    between = jnp.maximum(squares[:, None] + squares - 2.0 * goals @ goals.T, 0.0)
     nearest = jnp.where(jnp.eye(n, dtype=bool), jnp.inf, between).min(axis=1)
     out = jnp.argmin(nearest)
     away = jnp.square(goals - candidate).sum(axis=-1)

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from apart._config import Config
 from apart._errors import UserError
-from apart._types import Array, Key, Sight, Vectors
+from apart._types import Array, Key, Obs, Sight, Vectors
 from apart.learner import draws, networks, q_learning
 from apart.learner.approximators import Approximator, Shape
 from apart.learner.ends import Graph
@@ -58,9 +58,19 @@ class Pieces(NamedTuple):
         discriminates = "discriminator" in OBJECTIVES[self.config.objective].reads
         return discriminates and self.discriminator.by_place
 
-    def network(self, shape: Shape) -> Approximator:
-        """One of the kind that logits have, with rows of another ``shape``."""
-        return _built(networks.parse(self.config.network)[1], self.sight, shape)
+    def network(self, shape: Shape, sight: Sight | None = None) -> Approximator:
+        """One of the kind that logits have, with rows of another ``shape``.
+
+        It reads observations, or whatever is seen as ``sight`` says.
+        """
+        return _built(networks.parse(self.config.network)[1], sight or self.sight, shape)
+
+    def points(self) -> Callable[[Obs], Array]:
+        """Observations [n, ...] -> [n, D] where they lie: vectors, of states rows and columns."""
+        if self.vectors is not None:
+            return self.vectors.of
+        assert self.states is not None  # a table
+        return self.states.coordinates().__getitem__
 
 
 def _built(form: Form, sight: Sight, shape: Shape) -> Approximator:

@@ -21,6 +21,7 @@ import numpy as np
 from apart._errors import UserError
 from apart._lazy import jax, jnp
 from apart._types import Array, Image, Obs, Sight, Vectors
+from apart.worlds.sights import of_images
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 Pixels: TypeAlias = "np.ndarray[Any, np.dtype[np.float32]]"
@@ -105,7 +106,7 @@ def _arrays(world: JaxWorld | HostWorld, _: int) -> Sight:
         offset, times = (_per_number(numbers, image) for numbers in (known.offset, known.scale))
         return jnp.clip((seen - offset) * times, -known.far, known.far)
 
-    return Sight(None, image, images, _product(images))
+    return of_images(None, image, images)
 
 
 def _per_number(numbers: tuple[float, ...], image: Image) -> Array:
@@ -131,7 +132,7 @@ def _rbf(world: JaxWorld | HostWorld, _: int) -> Sight:
         bumps: Array = near[:, 0, :, None] * near[:, 1, None, :] / math.sqrt(math.pi)
         return bumps.reshape(-1, 1, 1, _CENTRES**2)
 
-    return Sight(None, (1, 1, _CENTRES**2), images, _product(images))
+    return of_images(None, (1, 1, _CENTRES**2), images)
 
 
 def _centres() -> tuple[Any, float]:
@@ -182,15 +183,7 @@ def _fourier(world: JaxWorld | HostWorld, _: int) -> Sight:
         waves = jnp.cos(seen.reshape(seen.shape[0], -1) @ direction + phase)
         return math.sqrt(2.0 / _WAVES) * waves.reshape(-1, 1, 1, _WAVES)
 
-    return Sight(None, (1, 1, _WAVES), images, _product(images))
-
-
-def _product(images: Callable[[Obs | None], Array]) -> Callable[[Obs | None, Array], Array]:
-    def product(obs: Obs | None, weight: Array) -> Array:
-        seen = images(obs)
-        return seen.reshape(seen.shape[0], -1) @ weight
-
-    return product
+    return of_images(None, (1, 1, _WAVES), images)
 
 
 _AGENT_ON_FLOOR: Final = np.array([1.0, -1.0, 0.0], np.float32)  # what the agent changes
@@ -228,7 +221,7 @@ def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float)
         return cells.repeat(pixels_per_cell, axis=1).repeat(pixels_per_cell, axis=2)
 
     image = (rows * pixels_per_cell, columns * pixels_per_cell, 3)
-    return Sight(world.n_states, image, images, _product(images))
+    return of_images(world.n_states, image, images)
 
 
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(

@@ -26,20 +26,19 @@ class Goals(NamedTuple):
     """What is kept."""
 
     embedding: Fitted  # rows [D], before they are brought to unit length
-    goals: Array  # [K] int32 states
+    goals: Obs  # [K, ...] observations; in a table int32 states
 
 
 def build(given: Given) -> Objective:
-    """DISCERN in a table; its embedding may be a network."""
-    n_skills, n_states = given.p.config.skills, given.counted
-    assert n_states is not None
-    assert given.p.states is not None
-    coordinates = given.p.states.coordinates()
-    form = given.p.network((spheres.DISCERN_NUMBERS,))
+    """DISCERN for the skills of a configuration."""
+    n_skills, in_table = given.p.config.skills, given.counted is not None
+    points, form = given.p.points(), given.p.network((spheres.DISCERN_NUMBERS,))
 
     def init(key: Key, hyper: Hyper) -> Goals:
         embedding = adam.fit(form, form.init(key, hyper.init_logits))
-        return Goals(embedding, jnp.full(n_skills, given.starts[0], jnp.int32))
+        if in_table:
+            return Goals(embedding, jnp.full(n_skills, given.starts[0], jnp.int32))
+        return Goals(embedding, jnp.zeros((n_skills, *given.seen.shape), given.seen.dtype))
 
     def similar(kept: Goals, obs: Obs | None) -> Array:
         here, goals = (form.read(kept.embedding.params, at)[0] for at in (obs, kept.goals))
@@ -53,16 +52,18 @@ def build(given: Given) -> Objective:
 
     def meet(kept: Goals, met: Met, hyper: Hyper) -> Goals:
         """A state of each new episode may become a goal."""
-        states = met.episodes.obs
-        n, length = states.shape
+        seen, goals = met.episodes.obs, kept.goals
+        if not in_table:  # all goals begin where the first episode did
+            goals = jnp.where(met.rounds <= 1, seen[0, 0], goals)
+        n, length = seen.shape[:2]
         # Early and late states by turns: a step that goes round with the rounds.
-        picked = states[jnp.arange(n), (met.rounds + jnp.arange(n)) % length]
+        picked = seen[jnp.arange(n), (met.rounds + jnp.arange(n)) % length]
 
-        def offer(goals: Array, state: Array) -> tuple[Array, None]:
-            out, better = spheres.farther(coordinates[goals], coordinates[state])
-            return goals.at[out].set(jnp.where(better, state, goals[out])), None
+        def offer(goals: Obs, one: Obs) -> tuple[Obs, None]:
+            out, better = spheres.farther(points(goals), points(one[None])[0])
+            return goals.at[out].set(jnp.where(better, one, goals[out])), None
 
-        return kept._replace(goals=jax.lax.scan(offer, kept.goals, picked)[0])
+        return kept._replace(goals=jax.lax.scan(offer, goals, picked)[0])
 
     def fit(kept: Goals, drawn: Sampled, hyper: Hyper, rate: Array) -> Goals:
         whole = jnp.zeros_like(drawn.batch.skill)
@@ -79,5 +80,11 @@ def build(given: Given) -> Objective:
         return kept._replace(embedding=adam.step(form, kept.embedding, down, rate))
 
     return Objective(
-        init, of_one_state(of_states, after=True), scores, of_states, meet=meet, fit=fit
+        init,
+        of_one_state(of_states, after=True),
+        scores,
+        of_states,
+        meet=meet,
+        fit=fit,
+        bounds=None if in_table else (0.0, 1.0),
     )

@@ -1,13 +1,17 @@
-"""What several objectives in tables share: kinds of moves, and who ended where lately."""
+"""What several objectives share: kinds of moves in tables, and who ended where."""
 
 from __future__ import annotations
 
+import jax
 import jax.numpy as jnp
 
 from apart._types import Array, Obs
-from apart.learner import counts
+from apart.learner import adam, counts
+from apart.learner.adam import Fitted
+from apart.learner.approximators import Approximator
 from apart.learner.counts import Counts
 from apart.learner.episodes import Batch
+from apart.objective.discriminators import one_vs_all_gradient
 from apart.training.objectives.contract import Given, Met
 from apart.training.state import Hyper
 
@@ -43,6 +47,15 @@ def last_seen(given: Given, batch: Batch, part: Array, n_parts: int) -> tuple[Ob
     cell = (row * n_parts + part) * n_skills + batch.skill
     shares = jnp.zeros(n * n_parts * n_skills).at[cell].add(teaches)
     return obs, shares.reshape(n, n_parts, n_skills)
+
+
+def named_better(
+    form: Approximator, fitted: Fitted, obs: Obs | None, weights: Array, rate: Array
+) -> Fitted:
+    """A classifier [M, K] after an Adam step on observations [n] with ``weights`` [n, M, K]."""
+    rows, pull = form.read(fitted.params, obs)
+    of_rows = jax.vmap(jax.vmap(one_vs_all_gradient, (0, 0, None)), (0, 0, None))
+    return adam.step(form, fitted, pull(of_rows(rows, weights, jnp.float32(1.0))), rate)
 
 
 def ended(now: Counts, met: Met, hyper: Hyper) -> Counts:

@@ -6,6 +6,7 @@ and last state together and not by the last state alone, so that it is a displac
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -17,37 +18,70 @@ from apart.learner.adam import Fitted
 from apart.learner.approximators import Approximator
 from apart.learner.episodes import Sampled
 from apart.objective.contexts import Moved
-from apart.objective.discriminators import one_vs_all_gradient
 from apart.training.objectives import moves
-from apart.training.objectives.contract import Given, Objective
+from apart.training.objectives.contract import Given, Met, Objective
+from apart.training.objectives.moves import named_better
 from apart.training.state import Hyper
+from apart.worlds.sights import side_by_side
 
 
 class Discriminators(NamedTuple):
-    """Both see the last state; the first has K logits for each start, the second K."""
+    """Both see the last state, the first one where the episode began, too."""
 
     relative: Fitted
     absolute: Fitted
+    first: Obs | None = None  # [1, ...] where an episode began lately; None in a table
+
+
+class Together(NamedTuple):
+    """How the first discriminator sees first and last state: M rows of K logits for what it reads.
+
+    In a table it reads the last state and has a row for each start; elsewhere it reads both.
+    """
+
+    form: Approximator
+    n_rows: int  # M
+    row: Callable[[Obs], Array]  # first observations [n, ...] -> [n] int32 which of the M
+    read: Callable[[Obs, Obs | None], Obs | None]  # (first, last) -> what it reads
+
+
+def _by_start(given: Given) -> Together:
+    starts = given.starts
+    number = jnp.zeros(given.counted, jnp.int32).at[jnp.asarray(starts)].set(range(len(starts)))
+    form = given.p.network((len(starts), given.p.config.skills))
+    return Together(form, len(starts), number.__getitem__, lambda first, last: last)
+
+
+def _side_by_side(given: Given) -> Together:
+    def read(first: Obs, last: Obs | None) -> Obs:
+        assert last is not None  # nobody can list all of them
+        return jnp.stack([jnp.broadcast_to(first, last.shape), last], axis=1)
+
+    form = given.p.network((1, given.p.config.skills), side_by_side(given.p.sight, 2))
+    return Together(form, 1, lambda first: jnp.zeros(len(first), jnp.int32), read)
 
 
 def build(given: Given) -> Objective:
-    """The objective in a table with one or several starts."""
-    n_skills, starts = given.p.config.skills, given.starts
-    relative, absolute = (given.p.network((m, n_skills)) for m in (len(starts), 1))
-    number = jnp.zeros(given.counted, jnp.int32).at[jnp.asarray(starts)].set(range(len(starts)))
+    """The objective for the skills of a configuration."""
+    together = _side_by_side(given) if given.counted is None else _by_start(given)
+    relative, absolute = together.form, given.p.network((1, given.p.config.skills))
 
     def init(key: Key, hyper: Hyper) -> Discriminators:
         keys = jax.random.split(key)
-        made = [
+        of_both, of_last = (
             adam.fit(form, form.init(key_form, hyper.init_logits))
             for form, key_form in zip((relative, absolute), keys, strict=True)
-        ]
-        return Discriminators(*made)
+        )
+        first = None
+        if given.counted is None:
+            first = jnp.zeros((1, *given.seen.shape), given.seen.dtype)
+        return Discriminators(of_both, of_last, first)
 
     def rewards(kept: Discriminators, moved: Moved, hyper: Hyper) -> Array:
         assert moved.path is not None
-        each, start = jnp.arange(moved.after.shape[0]), number[moved.path[:, 0]]
-        of_both = read(relative, kept.relative, moved.after)[each, start]
+        each, first = jnp.arange(moved.after.shape[0]), moved.path[:, 0]
+        seen = together.read(first, moved.after)
+        of_both = read(relative, kept.relative, seen)[each, together.row(first)]
         return of_both - read(absolute, kept.absolute, moved.after)[:, 0]
 
     def own_moves(kept: Discriminators, moved: Moved, skill: Array, hyper: Hyper) -> Array:
@@ -55,35 +89,34 @@ def build(given: Given) -> Objective:
         # Where states are rows, those of all are read once, however often the batch has each.
         obs = None if given.listed else moved.after
         row = moved.after if given.listed else jnp.arange(skill.shape[0])
-        of_both = read(relative, kept.relative, obs)[row, number[moved.path[:, 0]], skill]
+        first = moved.path[:, 0]
+        seen = together.read(first, obs)
+        of_both = read(relative, kept.relative, seen)[row, together.row(first), skill]
         return of_both - read(absolute, kept.absolute, obs)[row, 0, skill]
 
     def scores(kept: Discriminators, obs: Obs | None, hyper: Hyper) -> Array:
-        return read(relative, kept.relative, obs)[:, 0]
+        seen = obs if kept.first is None else together.read(kept.first, obs)
+        return read(relative, kept.relative, seen)[:, 0]
+
+    def meet(kept: Discriminators, met: Met, hyper: Hyper) -> Discriminators:
+        return kept if kept.first is None else kept._replace(first=met.episodes.obs[:1, 0])
 
     def fit(kept: Discriminators, drawn: Sampled, hyper: Hyper, rate: Array) -> Discriminators:
         batch = drawn.batch
         assert batch.path is not None
-        start = number[batch.path[:, 0]]
-        obs, weights = moves.last_seen(given, batch, start, len(starts))
+        first = batch.path[:, 0]
+        obs, weights = moves.last_seen(given, batch, together.row(first), together.n_rows)
         alone = weights.sum(axis=1, keepdims=True)
-        return Discriminators(
-            _step(relative, kept.relative, obs, weights, rate),
-            _step(absolute, kept.absolute, obs, alone, rate),
+        return kept._replace(
+            relative=named_better(
+                relative, kept.relative, together.read(first, obs), weights, rate
+            ),
+            absolute=named_better(absolute, kept.absolute, obs, alone, rate),
         )
 
-    return Objective(init, rewards, scores, own_moves=own_moves, fit=fit)
+    return Objective(init, rewards, scores, own_moves=own_moves, meet=meet, fit=fit)
 
 
 def read(form: Approximator, fitted: Fitted, obs: Obs | None) -> Array:
     """[n, M, K] log q(z | start, observation); the absolute one has M = 1."""
     return jax.nn.log_softmax(form.read(fitted.params, obs)[0], axis=2)
-
-
-def _step(
-    form: Approximator, fitted: Fitted, obs: Obs | None, weights: Array, rate: Array
-) -> Fitted:
-    """After an Adam step on observations [n] with ``weights`` [n, M, K]."""
-    rows, pull = form.read(fitted.params, obs)
-    of_rows = jax.vmap(jax.vmap(one_vs_all_gradient, (0, 0, None)), (0, 0, None))
-    return adam.step(form, fitted, pull(of_rows(rows, weights, jnp.float32(1.0))), rate)

@@ -6,21 +6,22 @@ decoder names those there are well enough, there are half as many more.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from apart._config import Config
 from apart._types import Array, Key, Obs
 from apart.learner import adam, counts
 from apart.learner.adam import Fitted
 from apart.learner.approximators import table
-from apart.learner.counts import Counts
 from apart.learner.episodes import Sampled
 from apart.objective.contexts import Moved
 from apart.objective.objectives import OBJECTIVES
 from apart.training.objectives import moves
-from apart.training.objectives.contract import Given, Met, Objective
+from apart.training.objectives.contract import Given, Kept, Met, Objective
 from apart.training.state import Hyper
 
 FIRST: Final = 2  # skills at the start
@@ -34,7 +35,7 @@ class Valor(NamedTuple):
     decoder: Fitted  # [T, D, K]: of every step and kind of difference, K logits that add up
     right: Array  # [] mean probability of the acting skill in recent episodes
     n_skills: Array  # [] int32 the skills 0 .. n - 1 are drawn
-    ended: Counts
+    ended: Kept  # who ended where: counts, or a classifier
 
 
 class Steps(NamedTuple):
@@ -93,22 +94,43 @@ def gradient(wrong: Array, seen: Array, n_rows: int) -> Array:
     return found.reshape(length, n_rows, -1)
 
 
-def _with_more_skills(kept: Valor, most: int) -> Valor:
-    """Half as many more and one, at most so many, where those there are were named well enough."""
-    enough = (kept.right >= ENOUGH) & (kept.n_skills < most)
+def begun(config: Config, decoder: Fitted, ended: Kept) -> Valor:
+    """Before the first episode; `OBJECTIVES` says whether the number of skills grows."""
+    grows = OBJECTIVES[config.objective].grows
+    n_skills = min(FIRST, config.skills) if grows else config.skills
+    return Valor(decoder, jnp.float32(0.0), jnp.int32(n_skills), ended)
+
+
+def grown(config: Config, kept: Valor, named: Array, skill: Array) -> Valor:
+    """After new episodes of skills [E] whose trajectories were ``named`` so, [E, K] log P.
+
+    Half as many skills more and one, at most K, where those there are were named well enough.
+    """
+    n_new, most = skill.shape[0], config.skills
+    own = jnp.exp(named)[jnp.arange(n_new), skill]
+    share = 1.0 - (1.0 - LATELY) ** n_new
+    right = kept.right + share * (own.mean() - kept.right)
+    if not OBJECTIVES[config.objective].grows:
+        return kept._replace(right=right)
+    enough = (right >= ENOUGH) & (kept.n_skills < most)
     more = jnp.minimum(kept.n_skills * 3 // 2 + 1, most)
     return kept._replace(
-        right=jnp.where(enough, 0.0, kept.right),
-        n_skills=jnp.where(enough, more, kept.n_skills),
+        right=jnp.where(enough, 0.0, right), n_skills=jnp.where(enough, more, kept.n_skills)
     )
 
 
+def drawn(config: Config) -> Callable[[Valor], Array] | None:
+    """`Objective.active`."""
+    if not OBJECTIVES[config.objective].grows:
+        return None
+    return lambda kept: jnp.arange(config.skills) < kept.n_skills
+
+
 def build(given: Given) -> Objective:
-    """The objective in a table; `OBJECTIVES` says whether the number of skills grows."""
+    """The objective in a table."""
     c, next_state = given.p.config, given.next_state
     assert next_state is not None
-    n_states, grows = next_state.shape[0], OBJECTIVES[c.objective].grows
-    n_kinds = next_state[0].size
+    n_states, n_kinds = next_state.shape[0], next_state[0].size
     form = table(c.decisions, (n_kinds, c.skills))
     steps = Steps(n_kinds, by_twos=n_kinds**2 <= c.batch)
 
@@ -120,29 +142,19 @@ def build(given: Given) -> Objective:
         return steps.kinds(moves.kind(next_state, path[:, :-1], path[:, 1:]))
 
     def init(key: Key, hyper: Hyper) -> Valor:
-        return Valor(
-            adam.fit(form, form.init(key, hyper.init_logits)),
-            jnp.float32(0.0),
-            jnp.int32(min(FIRST, c.skills) if grows else c.skills),
-            counts.init(n_states, c.skills),
-        )
+        decoder = adam.fit(form, form.init(key, hyper.init_logits))
+        return begun(c, decoder, counts.init(n_states, c.skills))
 
     def rewards(kept: Valor, moved: Moved, hyper: Hyper) -> Array:
         assert moved.path is not None
         return named(kept, moved.path)
 
     def meet(kept: Valor, met: Met, hyper: Hyper) -> Valor:
-        new = met.episodes
-        own = jnp.exp(named(kept, new.obs))[jnp.arange(new.skill.shape[0]), new.skill]
-        share = 1.0 - (1.0 - LATELY) ** new.skill.shape[0]
-        kept = kept._replace(
-            right=kept.right + share * (own.mean() - kept.right),
-            ended=moves.ended(kept.ended, met, hyper),
-        )
-        return _with_more_skills(kept, c.skills) if grows else kept
+        kept = grown(c, kept, named(kept, met.episodes.obs), met.episodes.skill)
+        return kept._replace(ended=moves.ended(kept.ended, met, hyper))
 
-    def fit(kept: Valor, drawn: Sampled, hyper: Hyper, rate: Array) -> Valor:
-        batch = drawn.batch
+    def fit(kept: Valor, sampled: Sampled, hyper: Hyper, rate: Array) -> Valor:
+        batch = sampled.batch
         assert batch.path is not None
         seen, rows = seen_in(batch.path), steps.rows(kept.decoder.params)
         wrong = jnp.exp(log_decoded(rows, seen)) - jax.nn.one_hot(batch.skill, c.skills)
@@ -159,5 +171,5 @@ def build(given: Given) -> Objective:
         scores=scores,
         meet=meet,
         fit=fit,
-        active=(lambda kept: jnp.arange(c.skills) < kept.n_skills) if grows else None,
+        active=drawn(c),
     )

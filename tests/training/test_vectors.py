@@ -1,0 +1,204 @@
+"""Methods of the family where states cannot be listed: what all must do, and numbers by loops."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from reference import vectors
+
+import apart
+from apart._errors import UserError
+from apart.learner.episodes import Batch, Episodes, Sampled
+from apart.methods import METHODS
+from apart.objective.contexts import Moved
+from apart.objective.objectives import OBJECTIVES
+from apart.report import page_data
+from apart.settings import resolve
+from apart.skills.policies import policies_of
+from apart.training.learners import learner_of
+from apart.training.objectives import scales
+from apart.training.objectives.contract import Met
+from apart.training.program import program
+from apart.training.state import by_name, from_arrays, hyper_of, to_arrays
+from apart.worlds.grid import parse
+
+BEYOND = [name for name, method in METHODS.items() if method.beyond]
+TINY = {"skills": 4, "steps": 1200, "batch": 16, "horizon": 40, "hold": 4}
+LINEAR = {**TINY, "network": "linear", "observation": "arrays", "init_logits": 0.5}
+
+
+@pytest.mark.parametrize("method", BEYOND)
+def test_every_method_trains_repeats_itself_goes_on_to_the_bit_and_is_reported(method, tmp_path):
+    options = TINY if method != "upside" else {**TINY, "hold": 1}
+    stored = apart.train("maze:u:start=random", method=method, **options, out=tmp_path / "run")
+    shown = page_data.page_data([stored], policies_of)["runs"][0]
+    assert (shown["method"], shown["skills"]) == (method, 4)
+    config, world = resolve("maze:u:start=random", method, options)
+    run, hyper = program(world, config), hyper_of(config)  # the one that was trained
+    whole = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(3))
+    part = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(1))
+    part = run.chunk(from_arrays(part, to_arrays(part)), hyper, jnp.int32(2))
+    first, second = to_arrays(whole), to_arrays(part)
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+    found = run.evaluate(whole, hyper)
+    assert bool(run.finite(whole))
+    assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
+
+
+def steps_of(config, n=30):
+    """Transitions in made-up episodes, some of them last ones."""
+    rng, length = np.random.default_rng(0), config.decisions
+    found = []
+    for i in range(n):
+        path = np.cumsum(rng.normal(scale=0.2, size=(length + 1, 2)), axis=0)
+        t = length - 1 if i % 3 == 0 else int(rng.integers(length))
+        step = {"before": path[t], "after": path[t + 1], "path": path, "last": t + 1 == length}
+        found.append({**step, "skill": int(rng.integers(config.skills))})
+    return found
+
+
+def column(steps, name):
+    return jnp.asarray(np.array([step[name] for step in steps]))
+
+
+def built(method):
+    """What is kept after three rounds; networks are one linear layer."""
+    config, world = resolve("maze:u:start=random", method, LINEAR)
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(3))
+    return config, learner_of(world, config).objective, hyper, state.learnt.discriminator
+
+
+def arrays_of(kept):
+    return {name: np.asarray(leaf, np.float64) for name, leaf in by_name(kept).items()}
+
+
+def test_every_objective_of_vectors_has_an_oracle():
+    named = {METHODS[method].beyond.options["objective"] for method in vectors.REWARDS}
+    assert {name for name, kind in OBJECTIVES.items() if kind.of_vectors} <= named
+
+
+@pytest.mark.parametrize("method", vectors.REWARDS)
+def test_rewards_equal_the_oracle(method):
+    config, objective, hyper, kept = built(method)
+    steps = steps_of(config)
+    moved = Moved(*(column(steps, name) for name in ("before", "after", "path")))
+    got, arrays = objective.rewards(kept, moved, hyper), arrays_of(kept)
+    expected = [
+        [vectors.REWARDS[method](arrays, config, step, z) for z in range(config.skills)]
+        for step in steps
+    ]
+    np.testing.assert_allclose(got, expected, rtol=1e-3, atol=1e-4)
+    assert np.std(expected) > 1e-3
+    if objective.own_moves is not None:
+        skill = column(steps, "skill")
+        own = objective.own_moves(kept, moved, skill, hyper)
+        np.testing.assert_allclose(own, got[jnp.arange(len(steps)), skill], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("method", vectors.LOSSES)
+def test_a_step_of_adam_goes_against_the_gradient(method):
+    config, objective, hyper, kept = built(method)
+    kept = objective.init(jax.random.key(2), hyper)  # Adam has no moments yet
+    if method == "discern":
+        places = jax.random.uniform(jax.random.key(0), kept.goals.shape, minval=-1.0)
+        kept = kept._replace(goals=places)
+    steps = steps_of(config)
+    batch = Batch(
+        *(column(steps, name) for name in ("before", "skill", "after", "skill")),
+        time=jnp.ones(len(steps)),
+        last=column(steps, "last"),
+        terminated=None,
+        path=column(steps, "path"),
+    )
+    ones = jnp.ones(len(steps))
+    moved = by_name(objective.fit(kept, Sampled(batch, ones, ones), hyper, jnp.float32(0.1)))
+    arrays = arrays_of(kept)
+    for name, loss, only_last in vectors.LOSSES[method]:
+        seen = [step for step in steps if step["last"] or not only_last]
+        change = np.asarray(moved[name], np.float64) - arrays[name]
+        gradient = np.zeros_like(change)
+        for cell in np.ndindex(*change.shape):
+            both = []
+            for by in (1e-5, -1e-5):
+                other = arrays[name].copy()
+                other[cell] += by
+                each = [loss({**arrays, name: other}, config, s, s["skill"]) for s in seen]
+                both.append(np.mean(each))
+            gradient[cell] = (both[0] - both[1]) / 2e-5
+        clear = np.abs(gradient) > 1e-4
+        np.testing.assert_allclose(change[clear], -0.1 * np.sign(gradient[clear]), rtol=2e-2)
+        assert clear.sum() > change.size / 4
+
+
+def test_changes_are_scaled_by_the_steps_that_were_taken():
+    changes = jnp.array([[[1.0, 0.0], [3.0, 0.0], [9.0, 9.0]]])
+    scale = scales.after(scales.init(2), changes, jnp.array([[True, True, False]]))
+    np.testing.assert_allclose(scale.square, [5.0, 0.0])
+    scale = scales.after(scale, jnp.full((1, 2, 2), 2.0), None)
+    np.testing.assert_allclose(scale.square, [4.5, 2.0])
+    np.testing.assert_allclose(scales.scaled(scale, jnp.array([4.5, 0.0])), [4.5**0.5, 0.0])
+
+
+def test_goals_begin_where_episodes_do_and_are_replaced_by_what_is_farther():
+    config, world = resolve("maze:u:start=random", "discern", {**LINEAR, "skills": 2})
+    objective, hyper = learner_of(world, config).objective, hyper_of(config)
+
+    def met(x, rounds):
+        """An episode along a line; which of its places is offered goes round with the rounds."""
+        obs = jnp.stack([jnp.asarray(x), jnp.zeros(len(x))], axis=1)[None]
+        action = jnp.zeros((1, len(x) - 1), jnp.int32)
+        return Met(Episodes(obs, action, jnp.zeros(1, jnp.int32)), jnp.int32(rounds), None)
+
+    kept = objective.init(jax.random.key(0), hyper)
+    kept = objective.meet(kept, met([0.1, 0.2, 0.3], 1), hyper)
+    np.testing.assert_allclose(sorted(np.asarray(kept.goals)[:, 0]), [0.1, 0.2], atol=1e-6)
+    kept = objective.meet(kept, met([0.0, 0.0, 0.5], 2), hyper)
+    near, far = sorted(np.asarray(kept.goals)[:, 0].tolist())
+    assert far == pytest.approx(0.5)
+    assert near in (pytest.approx(0.1), pytest.approx(0.2))
+    kept = objective.meet(kept, met([0.45, 0.45, 0.45], 3), hyper)
+    assert sorted(np.asarray(kept.goals)[:, 0].tolist()) == [near, far]
+
+
+def test_valor_adds_skills_where_its_network_can_name_them():
+    options = {"skills": 4, "steps": 8000, "batch": 64, "horizon": 8, "hold": 4, "buffer": 2000}
+    options |= {"learning_rate": 2e-3, "updates_per_episode": 4, "network": "mlp:32"}
+    config, world = resolve("maze:u:start=random", "valor", options)
+    run, hyper = program(world, config), hyper_of(config)
+    state, seen = run.init(jnp.uint32(0), hyper), []
+    for _ in range(10):
+        state = run.chunk(state, hyper, jnp.int32(config.iterations // 10))
+        seen.append(int(state.learnt.discriminator.valor.n_skills))
+    assert seen == sorted(seen)
+    assert set(seen) == {2, 4}
+
+
+def test_dads_ends_near_its_closed_form():
+    """One decision an episode, four skills: the four corners, which are farthest apart.
+
+    Changes are (+-1, +-1) in units of their own size, densities have a variance of 1: the best
+    is -log((1 + 2 exp(-2) + exp(-4)) / 4) = 1.13 (every third decision is random here).
+    """
+    options = {"skills": 4, "steps": 8000, "batch": 64, "horizon": 4, "hold": 4, "epsilon": 0.3}
+    options |= {"updates_per_episode": 1, "network": "mlp:32", "discount": 0.0}
+    config, world = resolve("maze:bottleneck", "dads", {**options, "learning_rate": 2e-3})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(config.iterations))
+    found = run.evaluate(state, hyper)
+    ends = np.asarray(found.positions)[:, -1].round(2)
+    assert {tuple(end) for end in ends.tolist()} == set(product((ends.min(), ends.max()), repeat=2))
+    best = -math.log((1.0 + 2.0 * math.exp(-2.0) + math.exp(-4.0)) / 4.0)
+    assert 0.8 * best < found.mean_reward <= best
+
+
+@pytest.mark.parametrize("objective", ["dads_mixture", "valor_differences"])
+def test_what_is_about_changes_of_vectors_refuses_tables_in_one_line(objective):
+    with pytest.raises(UserError, match="is about changes of vectors, and small is a table"):
+        resolve(parse("S..", "small"), "dads", {"objective": objective})
