@@ -9,6 +9,7 @@ import pytest
 
 from apart.learner.episodes import Episodes
 from apart.settings import resolve
+from apart.training import choices, collect
 from apart.training.choices import Drawn
 from apart.training.collect import Dynamics, by_table
 from apart.training.evaluate import (
@@ -16,6 +17,7 @@ from apart.training.evaluate import (
     evaluate_table,
     expected_distinct,
     information_count,
+    information_of_ends,
     last_states,
     mutual_information,
 )
@@ -43,12 +45,12 @@ def played(q, world=WORLD, horizon=2, n=None):
     return by_table(Dynamics.of(world), q, drawn, jax.random.key(0))
 
 
-def measured(q, scores, rewards, world=WORLD):
+def measured(q, scores, rewards, world=WORLD, used=None):
     scores, rewards = jnp.asarray(scores, jnp.float32), jnp.asarray(rewards, jnp.float32)
     greedy, dynamics = jnp.argmax(q, axis=1), Dynamics.of(world)
     episodes = played(q, world)
     own = rewards[episodes.obs[:, 1:], jnp.arange(rewards.shape[1])[:, None]]
-    return evaluate_table(greedy, scores, own, dynamics, episodes, None)
+    return evaluate_table(greedy, scores, own, dynamics, episodes, None, used=used)
 
 
 def test_two_skills_that_part():
@@ -96,6 +98,58 @@ def test_skills_that_are_not_in_use_carry_no_information():
     expected = 2 * (0.5 * 0.8) ** 0.5
     assert information_count(log_posterior, used) == pytest.approx(expected, rel=1e-5)
     assert information_count(log_posterior[:2]) == pytest.approx(expected, rel=1e-5)
+
+
+def test_skills_that_are_not_in_use_take_no_share_of_those_that_are():
+    """As if they were not there: also in the posterior, in accuracy and in rewards."""
+    q, used = actions(STAY, RIGHT, RIGHT), jnp.array([True, True, False])
+    scores = np.log([[0.8, 0.2, 5.0], [0.3, 0.7, 5.0], [0.1, 0.9, 5.0]])
+    rewards = [[1.0, 10.0, 100.0], [2.0, 20.0, 200.0], [3.0, 30.0, 300.0]]
+    got = measured(q, scores, rewards, used=used)
+    alone = measured(q[:, :, :2], scores[:, :2], np.array(rewards)[:, :2])
+    of_all = {"n_effective", "trajectories", "last_probability"}
+    for name in set(got._fields) - of_all:
+        one, other = getattr(got, name), getattr(alone, name)
+        if other is not None:
+            np.testing.assert_allclose(one, other, rtol=1e-5, err_msg=name)
+    np.testing.assert_allclose(got.last_probability, [0.8, 0.9, 0.0], rtol=1e-5)
+
+
+def test_by_chance_the_posterior_is_expected_and_episodes_begin_in_the_first_start():
+    """Ends of skills by hand: they stay, or slip to one side."""
+    world = parse("S.S", "two starts", slip=0.2)
+    scores = np.log([[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]])
+    got = measured(actions(STAY, STAY), scores, np.zeros((3, 2)), world)
+    one_start = parse("S..", "one start", slip=0.2)
+    ends = last_states(jnp.zeros((3, 2), int), Dynamics.of(one_start), 2, None)
+    np.testing.assert_allclose(got.last_states, ends, rtol=1e-6)
+    assert got.n_effective == pytest.approx(float(expected_distinct(ends)), rel=1e-5)
+    likely = (np.asarray(ends) * scores).sum(axis=0)
+    np.testing.assert_allclose(got.last_probability, np.exp(likely), rtol=1e-5)
+    assert got.information_count == pytest.approx(2 * np.exp(likely.mean()), rel=1e-5)
+    both = last_states(jnp.zeros((3, 2), int), Dynamics.of(world), 2, None)
+    assert got.mutual_information == pytest.approx(float(mutual_information(both)), abs=1e-6)
+
+
+@pytest.mark.parametrize("used", [None, [1, 1, 0, 1, 0, 1], [0, 0, 0, 0, 1, 0]])
+def test_bits_of_certain_ends_need_no_table(used):
+    last = jnp.array([4, 2, 4, 4, 0, 2])
+    used = None if used is None else jnp.array(used, bool)
+    slow = mutual_information(jax.nn.one_hot(last, 5, axis=0), used)
+    assert information_of_ends(last, used) == pytest.approx(float(slow), abs=1e-6)
+
+
+def test_episodes_in_large_tables_are_those_of_small_ones(monkeypatch):
+    """Greedy actions are looked up where an episode is, or listed first: the same."""
+    world = parse("\n".join(["S" + "." * 29] + ["." * 30] * 4), "field")
+    q = jax.random.normal(jax.random.key(1), (150, 5, 7))
+    drawn = choices.draw(20, 12, 7, 5, jnp.float32(0.3), jax.random.key(2))
+    both = []
+    for ratio in (8, 1000):
+        monkeypatch.setattr(collect, "_LOOK_UPS", ratio)
+        both.append(by_table(Dynamics.of(world), q, drawn, jax.random.key(0)))
+    for one, other in zip(*map(jax.tree.leaves, both), strict=True):
+        np.testing.assert_array_equal(one, other)
 
 
 @pytest.mark.parametrize("method", ["valor", "upside", "upside_flat"])

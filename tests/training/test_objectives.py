@@ -16,6 +16,7 @@ from apart.learner.episodes import Batch, Episodes, Sampled
 from apart.objective import codes, diffusion, spheres
 from apart.objective.contexts import Moved
 from apart.settings import resolve
+from apart.skills.policies import learnt_of
 from apart.training import tabular
 from apart.training.learners import learner_of
 from apart.training.objectives import upside
@@ -25,6 +26,7 @@ from apart.training.rounds import round_of
 from apart.training.state import hyper_of
 from apart.worlds import tasks
 from apart.worlds.grid import from_spec, parse
+from apart.worlds.world import possible_successors
 
 WORLD = parse("S..\n.#.", "small")
 TASK = parse("S..\n9#3", "task")
@@ -286,11 +288,16 @@ def test_domino_equals_the_slow_oracle():
 
 
 @pytest.mark.parametrize("batch", [640, 2], ids=["at once", "in blocks"])
-@pytest.mark.parametrize("method", ["smerl", "domino"])
-def test_a_cell_that_is_only_come_to_with_the_last_step_promises_nothing(method, batch, tmp_path):
+@pytest.mark.parametrize(
+    ("method", "more"),
+    [("smerl", {}), ("domino", {}), ("smerl", {"discriminator": "ends", "reward": "own_end"})],
+)
+def test_a_cell_that_is_only_come_to_with_the_last_step_promises_nothing(
+    method, more, batch, tmp_path
+):
     """Q keeps its first values there, far more than the task can be worth."""
     corridor = parse("S.9...", "corridor", horizon=5)
-    options = {"skills": 2, "steps": 8_000, "batch": batch, "updates_per_episode": 6}
+    options = {"skills": 2, "steps": 8_000, "batch": batch, "updates_per_episode": 6, **more}
     run = apart.train(corridor, method=method, out=tmp_path / "run", **options)
     assert max(run.summary["task"]["returns"]) == run.summary["task"]["best"] == 36
 
@@ -318,6 +325,30 @@ def test_states_that_no_episode_leaves_are_those_at_the_end_of_its_ways():
     assert edge(3, starts=tuple(range(6))) == ()
 
 
+@pytest.mark.parametrize("bootstrap_last", [True, False])
+def test_places_at_the_edge_are_worth_no_more_than_others(bootstrap_last, tmp_path):
+    """Whether or not what follows an episode counts: a skill ends in its place, not beyond it."""
+    corridor = parse("S......", "corridor", horizon=6)
+    options = {"skills": 2, "steps": 8_000, "bootstrap_last": bootstrap_last}
+    run = apart.train(corridor, method="apart_spread", out=tmp_path / "run", **options)
+    kept = learnt_of(run).learnt.discriminator
+    ends = sorted(column for _, column in (skill.last_state for skill in run.skills))
+    assert ends == sorted(kept.place.tolist())
+
+
+def test_a_successor_without_probability_is_none():
+    """Somebody's own table may list all states as successors of each."""
+    world, n = parse("S.....", "corridor"), 6
+    dense = np.zeros((n, 5, n))
+    for state, action in np.ndindex(n, 5):
+        dense[state, action, world.next_state[state, action, 0]] = 1.0
+    listed = np.broadcast_to(np.arange(n, dtype=np.int32), dense.shape)
+    chancy = replace(world, next_state=listed, probability=dense)
+    found = possible_successors(chancy)
+    np.testing.assert_array_equal(found, np.repeat(world.next_state, n, axis=2))
+    assert possible_successors(world) is world.next_state
+
+
 def test_only_those_who_solve_the_task_may_differ():
     config, world, hyper = asked("smerl", TASK)
     learner = learner_of(world, config)
@@ -340,7 +371,8 @@ def test_who_adds_to_rewards_loses_nothing_else_of_a_discriminator(objective, me
     config, world, hyper = asked(method, TASK, objective=objective)
     whole = learner_of(world, config).objective
     inner = learner_of(*reversed(asked(method, TASK)[:2])).objective
-    its_own = {"init", "rewards", "of_states", "own", "own_moves", "bounds", "meet"}
+    its_own = {"init", "rewards", "of_states", "own", "own_moves", "bounds", "meet", "at_edge"}
+    assert not whole.at_edge  # what staying is worth is not the discriminator's to say
     for name in set(whole._fields) - its_own:
         one, other = getattr(whole, name), getattr(inner, name)
         assert callable(one) == callable(other), name

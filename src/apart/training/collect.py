@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,6 +17,8 @@ from apart.learner.episodes import Episodes
 from apart.training import exploring
 from apart.training.choices import Drawn, actions, deciding, is_over
 from apart.worlds.world import JaxWorld, TableWorld
+
+_LOOK_UPS: Final = 8  # states for each step: with more, few of all greedy actions are asked for
 
 Values = Callable[[Obs | None], Array]  # observations [n, ...] or None for all -> [n, A, K], ...
 
@@ -64,7 +66,8 @@ def by_table(dynamics: Dynamics, q: Array, drawn: Drawn, key: Key, hold: int = 1
     """
     chained = drawn.deciding is not None
     if dynamics.next_state.shape[2] == 1 and hold == 1 and not chained:
-        rollout = partial(_chain, q, dynamics.next_state[:, :, 0])
+        few = drawn.choice.shape[1] * _LOOK_UPS < q.shape[0]
+        rollout = partial(_look_ups if few else _chain, q, dynamics.next_state[:, :, 0])
         if dynamics.starts is None:
             rollout = partial(rollout, dynamics.start)
             states, action = jax.vmap(rollout)(drawn.skill, drawn.choice)
@@ -123,6 +126,20 @@ def trying(dynamics: Dynamics, q: Array, visits: Array, drawn: Drawn, key: Key) 
 def _luck(key: Key, shape: tuple[int, ...]) -> Array:
     """The world's chance: apart from the agent's."""
     return draws.uniform(jax.random.bits(jax.random.fold_in(key, 1), shape, jnp.uint32))
+
+
+def _look_ups(
+    q: Array, next_state: Array, start: int | Array, skill: Array, choice: Array
+) -> tuple[Array, Array]:
+    """`_chain` in a large table: the greedy action is looked for where the episode is."""
+    n_actions = q.shape[1]
+
+    def step(state: Array, chosen: Array) -> tuple[Array, tuple[Array, Array]]:
+        action = jnp.where(chosen == n_actions, jnp.argmax(q[state, :, skill]), chosen)
+        return next_state[state, action], (state, action)
+
+    last, (visited, action) = jax.lax.scan(step, jnp.int32(start), choice)
+    return jnp.append(visited, last), action
 
 
 def _chain(

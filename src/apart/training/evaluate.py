@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from apart._types import Array
 from apart.learner.episodes import Episodes
@@ -24,14 +25,14 @@ class Evaluation(NamedTuple):
 
     n_effective: Array  # [] distinct last places of the K episodes; by chance, their expectation
     discriminator_accuracy: Array  # [] share of (skill, step) that the discriminator names right
-    mean_reward: Array  # [] over all skills and steps
-    mean_last_reward: Array  # [] over all skills, at the last step
+    mean_reward: Array  # [] over all skills in use and steps
+    mean_last_reward: Array  # [] the same at the last step
     reward_quantiles: Array  # [5] least, quartiles, greatest over skills and steps
     information_count: Array  # [] 2^E[log2 q(z|s_T) - log2 p(z)] of the skills in use
     mutual_information: Array | None  # [] bits, exact, of such a skill and its last state; tables
     accuracy_per_step: Array  # [T]
     trajectories: Array  # [K, N T + 1] places, one a step where decisions are held for N steps
-    last_probability: Array  # [K] q(z | s_T)
+    last_probability: Array  # [K] q(z | s_T), 0 for skills that are not in use
     last_states: Array | None  # [S, K] p(s_T | z), where chance has a part in it
     positions: Array | None  # [K, N T + 1, 2] the same on the plane of a world that has one
 
@@ -58,25 +59,26 @@ def evaluate_table(
         acts: [K, T] who decides, where skills are chains; see `Objective.acts`.
         used: [K] bool the skills that there are, where not all are in use; see `skills_used`.
     """
-    n_states, n_skills = greedy.shape
-    states = episodes.obs
-    horizon = states.shape[1] - 1
-    skills = jnp.arange(n_skills)[:, None]
-    correct = jnp.argmax(scores, axis=1)[states[:, 1:]] == skills
+    n_skills, states = greedy.shape[1], episodes.obs
+    horizon, skills = states.shape[1] - 1, jnp.arange(n_skills)
+    scores = _among(scores, used)
+    correct = jnp.argmax(scores, axis=1)[states[:, 1:]] == skills[:, None]
     last = states[:, -1]
-    log_posterior = jax.nn.log_softmax(scores, axis=1)[last, skills[:, 0]]
     chancy = dynamics.next_state.shape[2] > 1
-    if chancy or epsilon is not None or dynamics.starts is not None:
-        ends = last_states(greedy, dynamics, horizon, epsilon, acts)
-    else:
-        ends = jax.nn.one_hot(last, n_states, axis=0)
     places = states if episodes.place is None else episodes.place
-    measured = _measure(places, rewards, correct, log_posterior, used)
-    return measured._replace(
-        n_effective=expected_distinct(ends) if chancy else measured.n_effective,
-        mutual_information=mutual_information(ends, used),
-        last_states=ends if chancy else None,
-    )
+    if chancy:
+        # Like the episodes, from the first start.
+        ends = last_states(greedy, dynamics._replace(starts=None), horizon, epsilon, acts)
+        expected = jnp.where(ends > 0.0, ends * jax.nn.log_softmax(scores, axis=1), 0.0)
+        measured = _measure(places, rewards, correct, expected.sum(axis=0), used)
+        measured = measured._replace(n_effective=expected_distinct(ends), last_states=ends)
+    else:
+        log_posterior = jax.nn.log_softmax(scores[last], axis=1)[skills, skills]
+        measured = _measure(places, rewards, correct, log_posterior, used)
+    if chancy or epsilon is not None or dynamics.starts is not None:
+        from_any = last_states(greedy, dynamics, horizon, epsilon, acts)
+        return measured._replace(mutual_information=mutual_information(from_any, used))
+    return measured._replace(mutual_information=information_of_ends(last, used))
 
 
 def evaluate_episodes(
@@ -98,6 +100,7 @@ def evaluate_episodes(
         skill, moved = one
         moved = moved._replace(path=along(moved.path) if paths else None)
         scores, rewards = judge(moved)
+        scores = _among(scores, used)
         right = jnp.argmax(scores, axis=1) == skill
         return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
 
@@ -109,7 +112,9 @@ def evaluate_episodes(
     places = episodes.obs if episodes.place is None else episodes.place
     measured = _measure(places, reward, correct, log_posterior, used)
     measured = measured._replace(positions=episodes.position)
-    return measured if episodes.alive is None else _of_taken(measured, reward, correct, episodes)
+    if episodes.alive is None:
+        return measured
+    return _of_taken(measured, reward, correct, episodes.alive, used)
 
 
 def along(path: Any) -> Any:
@@ -122,15 +127,18 @@ def _measure(
 ) -> Evaluation:
     """From places [K, N T + 1], rewards and hits [K, T] and log q(z | s_T) [K]."""
     last = jnp.sort(places[:, -1])
+    quantiles, counts = jnp.asarray(QUANTILES), None if used is None else used[:, None]
     return Evaluation(
         n_effective=1 + (last[1:] != last[:-1]).sum(),
-        discriminator_accuracy=correct.mean(),
-        mean_reward=reward.mean(),
-        mean_last_reward=reward[:, -1].mean(),
-        reward_quantiles=jnp.quantile(reward, jnp.asarray(QUANTILES)),
+        discriminator_accuracy=jnp.mean(correct, where=counts),
+        mean_reward=jnp.mean(reward, where=counts),
+        mean_last_reward=jnp.mean(reward[:, -1], where=used),
+        reward_quantiles=jnp.quantile(reward, quantiles)
+        if counts is None
+        else jnp.nanquantile(jnp.where(counts, reward, jnp.nan), quantiles),
         information_count=information_count(log_posterior, used),
         mutual_information=None,
-        accuracy_per_step=correct.mean(axis=0),
+        accuracy_per_step=jnp.mean(correct, axis=0, where=counts),
         trajectories=places,
         last_probability=jnp.exp(log_posterior),
         last_states=None,
@@ -139,18 +147,18 @@ def _measure(
 
 
 def _of_taken(
-    measured: Evaluation, reward: Array, correct: Array, episodes: Episodes
+    measured: Evaluation, reward: Array, correct: Array, alive: Array, used: Array | None
 ) -> Evaluation:
     """``measured`` over the steps that were taken, where episodes may end before T."""
-    alive = episodes.alive
-    assert alive is not None
-    n = jnp.maximum(alive.sum(), 1)
     last = jnp.maximum(alive.sum(axis=1) - 1, 0)
+    if used is not None:
+        alive = alive & used[:, None]
+    n = jnp.maximum(alive.sum(), 1)
     taken = jnp.where(alive, reward, jnp.nan)
     return measured._replace(
         discriminator_accuracy=(correct & alive).sum() / n,
         mean_reward=jnp.where(alive, reward, 0.0).sum() / n,
-        mean_last_reward=jnp.take_along_axis(reward, last[:, None], 1).mean(),
+        mean_last_reward=jnp.mean(jnp.take_along_axis(reward, last[:, None], 1)[:, 0], where=used),
         reward_quantiles=jnp.nanquantile(taken, jnp.asarray(QUANTILES)),
         accuracy_per_step=(correct & alive).sum(axis=0) / jnp.maximum(alive.sum(axis=0), 1),
     )
@@ -202,6 +210,20 @@ def last_states(
 def expected_distinct(p: Array) -> Array:
     """Expected number of distinct last states of one episode of each skill, from p(s_T | z)."""
     return (1.0 - jnp.prod(1.0 - p, axis=1)).sum()
+
+
+def _among(scores: Array, used: Array | None) -> Array:
+    """[n, K] in which skills that are not in use have no share."""
+    return scores if used is None else jnp.where(used, scores, -jnp.inf)
+
+
+def information_of_ends(last: Array, used: Array | None = None) -> Array:
+    """`mutual_information` where skill z always ends in ``last`` [K] z: no [S, K] numbers."""
+    drawn = jnp.ones(last.shape, bool) if used is None else used
+    ends = jnp.sort(jnp.where(drawn, last, np.iinfo(last.dtype).max))
+    alike = jnp.searchsorted(ends, last, side="right") - jnp.searchsorted(ends, last)
+    share = jnp.maximum(alike, 1) / drawn.sum()
+    return -jnp.mean(jnp.log2(share), where=drawn)
 
 
 def information_count(log_posterior: Array, used: Array | None = None) -> Array:

@@ -24,7 +24,14 @@ from apart.training.sampled import sampled
 from apart.training.tabular import tabular
 from apart.worlds.holding import held
 from apart.worlds.observations import sight_of, vectors_of
-from apart.worlds.world import HostWorld, JaxWorld, ObsSpec, TableWorld, World
+from apart.worlds.world import (
+    HostWorld,
+    JaxWorld,
+    ObsSpec,
+    TableWorld,
+    World,
+    possible_successors,
+)
 
 
 def learner_of(world: World, config: Config) -> Learner:
@@ -58,7 +65,7 @@ def learner_over(world: World, config: Config, states: bool) -> Learner:
         kept = replay.plain(slots, n_episodes, like, c.decisions, paths, p.by_place)
         bound = world.places.bound if p.by_place else None
         return sampled(Given(p, places=bound, seen=world.obs), kept)
-    next_state = jnp.asarray(held(world, c.hold).next_state)
+    next_state = jnp.asarray(possible_successors(held(world, c.hold)))
     ring = replay.packed(slots, n_episodes, next_state, c.decisions, paths)
     starts = world.starts or (world.start,)
     seen = ObsSpec((), str(next_state.dtype))

@@ -145,7 +145,7 @@ def draw(p: Pieces, replay: Replay, ring: Ring, hyper: Hyper, key: Key, rounds: 
         p.weight, p.config.dropout, batch.time, draws.uniform(bits[1]), hyper.keep
     )
     proceeds = jnp.where(p.config.bootstrap_last | ~batch.last, 1.0, 0.0)
-    if batch.cut is not None:
+    if batch.cut is not None and not p.weight.only_last:  # else it would be paid every time
         proceeds = jnp.where(batch.cut, 1.0, proceeds)
     if batch.terminated is not None:
         proceeds = jnp.where(batch.terminated, 0.0, proceeds)

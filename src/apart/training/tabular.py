@@ -28,7 +28,7 @@ from apart.objective.objectives import OBJECTIVES
 from apart.training import learner as common
 from apart.training import objectives
 from apart.training.learner import Learner
-from apart.training.objectives.contract import Given, Objective, rewards_of
+from apart.training.objectives.contract import Given, Objective, for_ever, rewards_of
 from apart.training.pieces import Known, Pieces, draw
 from apart.training.state import Hyper, Learnt
 
@@ -286,7 +286,7 @@ def _goals(t: Table, learnt: Learnt, target_q: Array, moved: Moved, hyper: Hyper
 def _staying(t: Table, learnt: Learnt, states: Array, hyper: Hyper) -> Array:
     """[n, K] what it is worth to stay in ``states`` [n] for ever."""
     reward = t.objective.rewards(learnt.discriminator, Moved(states, states), hyper)
-    return reward / jnp.maximum(1.0 - hyper.discount, 1e-3)
+    return reward * for_ever(hyper)
 
 
 def edge_of(given: Given) -> tuple[int, ...]:

@@ -288,11 +288,23 @@ def walled_off(world: TableWorld) -> str:
     return f" ({n} more {'is' if n == 1 else 'are'} walled off)" * (n > 0)
 
 
-def evidence(world: World) -> str:
-    """What ``n_effective`` is there: how the last places of skills are known."""
+def possible_successors(world: TableWorld) -> IntArray:
+    """[S, A, N] in which one that has no probability is the first that has some."""
+    can, following = world.probability > 0, world.next_state
+    if can.all():
+        return following
+    first = np.take_along_axis(following, can.argmax(axis=2)[:, :, None], axis=2)
+    return np.where(can, following, first)
+
+
+def evidence(world: World, by_luck: bool = False) -> str:
+    """What ``n_effective`` is there: how the last places of skills are known.
+
+    Skills that act ``by_luck`` are counted by one episode of each in a world without chance.
+    """
     if not world.places.counted:
         return f"not at all, as {without_places(world)}"
-    if not isinstance(world, TableWorld):
+    if not isinstance(world, TableWorld) or (by_luck and world.deterministic):
         return "sampled, one episode of each skill"
     return "exact" if world.deterministic else "exact expectation"
 

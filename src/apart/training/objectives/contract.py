@@ -114,6 +114,11 @@ def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyp
     return objective.rewards(kept, moved, hyper)[jnp.arange(skill.shape[0]), skill]
 
 
+def for_ever(hyper: Hyper) -> Array:
+    """How many rewards it is worth to get one at every step from now on."""
+    return 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
+
+
 def of_one_state(
     of_states: Callable[[Kept, Obs | None, Hyper], Array], after: bool
 ) -> Callable[[Kept, Moved, Hyper], Array]:

@@ -25,7 +25,7 @@ class Counted(NamedTuple):
 
 def build(given: Given) -> Objective:
     """The objective over the discriminator that the configuration names."""
-    inner, n_states = told_apart.build(given), given.counted
+    inner, n_states = told_apart.build(given, whole=False), given.counted
     assert n_states is not None
     assert inner.of_states is not None
     of_inner = inner.of_states

@@ -30,7 +30,7 @@ def build(given: Given) -> Objective:
     What a transition is worth is known for all skills at once: the gate is that of a skill by its
     latest episodes, not that of the episode that a transition was in.
     """
-    told, n_skills = told_apart.build(given), given.p.config.skills
+    told, n_skills = told_apart.build(given, whole=False), given.p.config.skills
     assert told.of_states is not None
     assert given.p.states is not None
     judged, task = told.of_states, given.p.states.task

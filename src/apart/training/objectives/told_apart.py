@@ -15,16 +15,29 @@ from apart.learner.episodes import Sampled
 from apart.objective import pairs
 from apart.objective.contexts import Moved
 from apart.training.objectives import moves
-from apart.training.objectives.contract import Given, Keeper, Kept, Met, Objective, of_one_state
+from apart.training.objectives.contract import (
+    Given,
+    Keeper,
+    Kept,
+    Met,
+    Objective,
+    for_ever,
+    of_one_state,
+)
 from apart.training.objectives.measured import measured
 from apart.training.pieces import Pieces
 from apart.training.state import Hyper
 
 
-def build(given: Given) -> Objective:
-    """The objective of a configuration that names discriminator, reward and context."""
+def build(given: Given, whole: bool = True) -> Objective:
+    """The objective of a configuration that names discriminator, reward and context.
+
+    Where it is not the ``whole`` reward, nobody knows here what staying at the edge is worth.
+    """
     p = given.p
     keeper = keeper_of(given)
+    if not whole:
+        keeper = keeper._replace(worth=None)
 
     def sharpness(hyper: Hyper) -> Array:
         return hyper.inverse_temperature if p.discriminator.learned else hyper.prior
@@ -155,14 +168,14 @@ def _places(given: Given) -> Keeper:
     def worth(kept: Kept, obs: Obs | None, hyper: Hyper) -> Array:
         """As many times as a state at the edge would pay if the episode stayed there for ever."""
         edge = kept.edge if obs is None else kept.edge[obs]
-        return jnp.where(edge, 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-3), 1.0)
+        return jnp.where(edge, for_ever(hyper), 1.0)
 
     n_skills, starts = given.p.config.skills, jnp.asarray(given.starts)
     return Keeper(
         init=lambda key, hyper: ends.init(n_states, n_skills, given.starts[0]),
         read=ends.read,
         meet=meet,
-        worth=worth,
+        worth=worth if given.p.config.bootstrap_last else None,
         tries=True,
     )
 
