@@ -7,6 +7,7 @@
     python benchmarks/family_maps.py visr      tasks solved by regression on VISR's features
     python benchmarks/family_maps.py discern   goals that skills end in
     python benchmarks/family_maps.py blocked   who still comes to the goal when a way is walled off
+    python benchmarks/family_maps.py ways      how SMERL's random actions were chosen, on other maps
     python benchmarks/family_maps.py domino    diversity against return
     python benchmarks/family_maps.py upside    skills that are kept
 
@@ -313,6 +314,42 @@ def blocked(seeds: int) -> None:
     made("blocked", cases, solving)
 
 
+def ring(above: int, below: int, goal: int, horizon: int) -> str:
+    """A map with two ways around a block, the start ``above`` rows from the top on its left."""
+    rows = above + below + 1
+    lines = ["." * 8, *["." + "#" * 6 + "."] * (rows - 2), "." * 8]
+    lines[above] = "S" + lines[above][1:]
+    lines[goal] = lines[goal][:-1] + "9"
+    return "\n".join([f"; horizon {horizon}", *lines])
+
+
+WAYS = {"ring": ring(3, 4, 3, 30), "high ring": ring(4, 4, 5, 24)}  # none of them is reported on
+
+
+def parting(world: str, epsilon: float, steps: int, seed: int) -> Row:
+    """How many of six skills of SMERL go each of two ways, and how many solve the task."""
+    two_ways = grid.parse(WAYS[world], world)
+    loaded, _, last, _ = trained(two_ways, "smerl", 6, steps, seed, epsilon=epsilon)
+    assert loaded.task is not None
+    paths = np.asarray(last.trajectories)
+    rows, points = loaded.cells[paths, 0], tasks.returns(loaded.task, paths)
+    solves, bottom = points > 0, loaded.cells[:, 0].max()
+    return {
+        "upper": int((solves & (rows == 0).any(axis=1)).sum()),
+        "lower": int((solves & (rows == bottom).any(axis=1)).sum()),
+    }
+
+
+def ways(seeds: int) -> None:
+    cases = [
+        {"world": world, "epsilon": epsilon, "steps": 100_000, "seed": seed}
+        for world in WAYS
+        for epsilon in (0.05, 0.1, 0.2)
+        for seed in range(seeds)
+    ]
+    made("ways", cases, parting)
+
+
 def domino(seeds: int) -> None:
     cases = [
         {"method": "domino", "share": share, "steps": 100_000, "seed": seed}
@@ -360,7 +397,7 @@ def upside(seeds: int) -> None:
     made("upside", cases, in_use)
 
 
-ALL = (metra, collapse, few, explore, visr, discern, blocked, domino, upside)
+ALL = (metra, collapse, few, explore, visr, discern, blocked, ways, domino, upside)
 STUDIES = {f.__name__: f for f in ALL}
 
 

@@ -159,6 +159,18 @@ def family_blocked() -> str:
 
 
 @table
+def family_ways() -> str:
+    """How SMERL's share of random actions was chosen."""
+    rows = []
+    for (world, epsilon), mine in _grouped("family-ways", "world", "epsilon").items():
+        both = sum(row["upper"] > 0 and row["lower"] > 0 for row in mine)
+        each = [_over(mine, way, ".1f") for way in ("upper", "lower")]
+        rows.append([world, epsilon, f"{both} of {len(mine)}", *each])
+    head = ["map", "`--epsilon`", "seeds with skills on both ways", "skills on the upper way"]
+    return markdown([*head, "on the lower way"], rows)
+
+
+@table
 def family_domino() -> str:
     """Diversity against return."""
     rows = []

@@ -385,7 +385,7 @@ METHODS: Final = Registry(
             reward="log_posterior",
             bonus=0.5,
             discriminator_learning_rate=1e-2,
-            init_q=1000.0,
+            epsilon=0.1,  # random actions cost points, and a gate asks what a skill earned
         ),
         "domino": _of_others(
             "solves the task of a map nearly best, each skill where others are not",

@@ -52,4 +52,5 @@ def build(given: Given) -> Objective:
     whole = lifted(
         told, lambda kept: kept.told, lambda kept, now: kept._replace(told=now), of_states
     )
-    return whole._replace(init=init, meet=meet)
+    # A task must be found before it can be solved in several ways.
+    return whole._replace(init=init, meet=meet, tries=given.known is not None)
