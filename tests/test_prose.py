@@ -131,6 +131,25 @@ def slip(chance):
     return next(row["found"] for row in stored("plus-slip") if row["slip"] == chance)
 
 
+def compared(method, where, metric="distinct", of="compare"):
+    """The mean of a measure in the stored comparison."""
+    rows = [row for row in stored(of)["rows"] if (row["label"], row["world"]) == (method, where)]
+    return fmean(rows[0]["cells"][metric]["values"])
+
+
+def spans(numbers):
+    found = list(numbers)
+    return min(found), max(found)
+
+
+def through(method, share):
+    """How many skills of each seed come to the goal with the shorter way walled."""
+    rows = [
+        row for row in stored("family-blocked") if (row["method"], row["share"]) == (method, share)
+    ]
+    return [row["upper_walled"] for row in rows]
+
+
 BINS = "apart_spread, bins"
 
 
@@ -295,6 +314,15 @@ def spread_costs():
 
 HELD = {
     "README.md": {
+        "random actions visit {:.1f} and {:.1f} buckets in 100 episodes": (
+            lambda: [in_maze(name, 100, "random_walk") for name in ("bottleneck", "u")]
+        ),
+        "leave a cell of four rooms {:.0f} to {:.0f} steps away on average": (
+            lambda: spans(
+                compared(method, "four_rooms", "covering_radius", "compare-few")
+                for method in ("apart_plus", "apart", "diayn")
+            )
+        ),
         "`apart_spread` within {:,} on {} of {}": lambda: soon("four_rooms"),
         "finds all {} skills of four rooms within 200,000 steps on {} of {} seeds": (
             lambda: [cells(), *complete()]
@@ -315,7 +343,6 @@ HELD = {
         "Four rooms, {} skills, episodes of {} steps; {} cells can be reached.": (
             lambda: [K, world().about.horizon, cells()]
         ),
-        "where the farthest cell is {} away": lambda: [world().distance.max()],
         "it finds {:.1f} of {} cells in expectation ({} seeds, 200k steps;": (
             lambda: [fmean(slip(0.2)), cells(), len(slip(0.2))]
         ),
@@ -480,6 +507,44 @@ HELD = {
             ]
         ),
     },
+    "docs/family/count_bonus.md": {
+        "`count_bonus` and `disdain`): {:.1f} and {:.1f} in `four_rooms`, {:.1f} and {:.1f} in "
+        "`u_maze`, {:.1f} and {:.1f} in `empty`, {:.1f} and {:.1f} in `classic_rooms`": (
+            lambda: [
+                compared(method, where)
+                for where in ("four_rooms", "u_maze", "empty", "classic_rooms")
+                for method in ("count_bonus", "disdain")
+            ]
+        ),
+    },
+    "docs/family/eddict.md": {
+        "{:.0f} of 100 buckets and {:.0f} of 72, fewer than random actions visit "
+        "({:.1f} and {:.1f})": (
+            lambda: [
+                in_maze(name, 50, row)
+                for row in ("eddict", "random_walk")
+                for name in ("bottleneck", "u")
+            ]
+        ),
+        "it finds {:.0f} to {:.0f} places of 100 skills": (
+            lambda: spans(
+                compared("eddict", where)
+                for where in ("four_rooms", "u_maze", "empty", "classic_rooms")
+            )
+        ),
+    },
+    "docs/family/smerl.md": {
+        "still comes to the goal on {} of {} seeds, mostly one or two of six, and none of the "
+        "task alone": (
+            lambda: [
+                sum(came > 0 for came in through("smerl", None)),
+                len(through("smerl", None)) if not any(through("smerl", 2.0)) else "not all",
+            ]
+        ),
+        "the longer way earns 81 of {:.0f} points": (
+            lambda: [stored("family-blocked")[0]["best_return"]]
+        ),
+    },
     "docs/family/edl.md": {
         "with 50 skills ours visits {:.1f} and {:.1f} buckets": (
             lambda: [in_maze("bottleneck", 50, "edl"), in_maze("u", 50, "edl")]
@@ -515,6 +580,21 @@ HELD = {
             lambda: [
                 in_maze("bottleneck", 50, BINS, "last"),
                 in_maze("bottleneck", 50, count="last"),
+            ]
+        ),
+        "our `random_walk` visits {:.1f} and {:.1f} buckets in 100 episodes": (
+            lambda: [in_maze(name, 100, "random_walk") for name in ("bottleneck", "u")]
+        ),
+        "as UPSIDE's baseline takes them, {:.1f} and {:.1f} here": (
+            lambda: [
+                fmean(run["visited"] for run in stored("mazes")["walk"][name].values())
+                for name in ("bottleneck", "u")
+            ]
+        ),
+        "`apart_spread` visits {} buckets of the bottleneck after 300k steps, {} with four times": (
+            lambda: [
+                stored("mazes")["hold"][hold]["bounded"]["0"]["visited"]
+                for hold in ("1", "1, 16 updates")
             ]
         ),
         "when looked at after {:.0f}k steps": lambda: [

@@ -41,6 +41,22 @@ def family_speed() -> str:
 
 
 @table
+def evaluations() -> str:
+    """What an evaluation costs in large tables."""
+    both = stored("evaluations")
+    rows = [
+        [
+            *(f"{now['cells']:,}", f"{now['skills']:,}"),
+            *(f"{row['evaluation_ms']:.0f}" for row in (was, now)),
+            f"{now['round_ms']:.0f}",
+        ]
+        for was, now in zip(both["before"], both["now"], strict=True)
+    ]
+    head = ["cells", "K", "an evaluation before, ms", "an evaluation, ms"]
+    return markdown([*head, "a round of training, ms"], rows)
+
+
+@table
 def torch() -> str:
     result = stored("versus_torch")
     rows = []

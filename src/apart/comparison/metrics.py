@@ -133,7 +133,7 @@ METRICS: Final = Registry(
             "2^E[log2 q(z|s_T) - log2 p(z)] by the run's own discriminator (DISDAIN's number)",
             "information count",
             "skills",
-            lambda run: _last(run, "information_count", _deterministic(run)),
+            lambda run: _last(run, "information_count", _greedy(run)),
             most=_most_information,
         ),
         "mutual_information": Metric(
