@@ -243,7 +243,7 @@ def open_(side: int) -> str:
 
 DRAWN = {"maze": maze, "rooms": rooms, "ring": ring, "field": field, "open": open_}
 HELD_OUT = (
-    *("maze:15,101", "maze:21,102", "maze:17,103,10", "rooms:14,104", "rooms:19,105"),
+    *("maze:15,101", "maze:21,112", "maze:17,103,10", "rooms:14,104", "rooms:19,105"),
     *("ring:12,2", "ring:18,1", "field:14,106", "field:18,107", "open:13"),
 )
 

@@ -258,3 +258,46 @@ def test_a_machine_is_lost_and_its_run_goes_on_elsewhere(whole, tmp_path):
     assert heard
     assert min(heard) > 0, "it began anew"
     assert endings(tmp_path) == endings(whole)
+
+
+ALL_BY_RAY = """
+import sys
+from pathlib import Path
+from apart.cli import main
+where = Path(sys.argv[1])
+(where / "grid.toml").write_text('''
+[options]
+world = "corridor"
+steps = 120
+skills = 3
+[grid]
+method = ["vic", "diayn"]
+''')
+train = ["train", "corridor", "--method", "vic", "--steps", "120", "--skills", "3", "--no-draw"]
+compare = ["compare", "corridor", "--methods", "vic,diayn", "--steps", "120", "--seeds", "1"]
+for engine in ("local", "ray"):
+    out = where / engine
+    on = ["--engine", engine, "--out"]
+    assert not main([*train, "--seeds", "2", *on, str(out / "set")])
+    assert not main([*compare, "--skills", "3", *on, str(out / "compare")])
+    assert not main(["sweep", str(where / "grid.toml"), *on, str(out / "sweep")])
+"""
+
+
+@pytest.mark.skipif(
+    not (NIGHTLY or os.environ.get("APART_CLUSTER")), reason="takes a minute: make test-cluster"
+)
+def test_sets_comparisons_and_sweeps_are_the_same_on_both_engines(tmp_path):
+    pytest.importorskip("ray")
+    command = [sys.executable, "-c", ALL_BY_RAY, str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    local, by_ray = (
+        {
+            str(path.relative_to(tmp_path / engine)): path.read_bytes()
+            for path in (tmp_path / engine).rglob("skills.json")
+        }
+        for engine in ("local", "ray")
+    )
+    assert len(local) >= 6
+    assert local == by_ray

@@ -51,6 +51,18 @@ def test_every_method_trains_repeats_itself_goes_on_to_the_bit_and_is_reported(m
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
 
 
+def test_skills_from_pixels_train_and_repeat_themselves(tmp_path):
+    """The one method that brings a network of its own in tables, with a smaller one here."""
+    options = {"skills": 3, "horizon": 4, "steps": 256, "batch": 32, "network": "cnn:4:3"}
+    ends = []
+    for name in ("first", "second"):
+        world = parse("S..\n.#.", "small")
+        run = apart.train(world, method="apart_pixels", **options, out=tmp_path / name)
+        ends.append([skill.trajectory for skill in run.skills])
+        assert page_data.page_data([run], policies_of)["runs"][0]["method"] == "apart_pixels"
+    assert ends[0] == ends[1]
+
+
 def steps_of(config, n=30):
     """Transitions in made-up episodes, some of them last ones."""
     rng, length = np.random.default_rng(0), config.decisions
