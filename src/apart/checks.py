@@ -313,22 +313,26 @@ def memory_bytes(config: Config, world: World) -> int:
     And of what the objective keeps of all pairs of states.
     """
     facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
-    logits: tuple[int, ...] = (config.skills,)
+    numbers = 0 if isinstance(world, TableWorld) else math.prod(world.obs.shape)
+    outputs = facts.objective.outputs(config.skills, numbers)
+    logits: list[tuple[int, ...]] = [(n,) for n in outputs]
     if facts.discriminates:
-        logits = facts.discriminator.shape(config.skills)
+        logits = [facts.discriminator.shape(config.skills)]
     q = q_learning.shape(world.about.n_actions, config.skills, world.about.heads)
     n_rows = 2 * config.batch
     if sight.n_states is not None:
         n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
     floats = 4 * config.buffer + 16 * config.batch
     floats += facts.objective.squares * (sight.n_states or 0) ** 2
-    for form, shape, copies in ((facts.logits, logits, 4), (facts.q, q, 8)):
+    for form, shape, copies in (*((facts.logits, rows, 4) for rows in logits), (facts.q, q, 8)):
         size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row
     ring = 0
     if not isinstance(world, TableWorld):
         kept = config.buffer + config.skills * (config.horizon + 1)  # replay, evaluation
-        ring = kept * math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
+        if facts.objective.by_episode:  # whole episodes of a batch
+            kept += config.batch * (config.decisions + 1)
+        ring = kept * numbers * np.dtype(world.obs.dtype).itemsize
     return 4 * floats + ring
 
 

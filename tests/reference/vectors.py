@@ -38,10 +38,11 @@ def dads_mixture_loss(kept, config, step, z):
 
 def valor_differences(kept, config, step, z):
     path = step["path"]
-    places = [round(i * (len(path) - 1) / 10) for i in range(11)]
+    n = min(10, len(path) - 1)
+    places = [round(i * (len(path) - 1) / n) for i in range(n + 1)]
     scale = np.sqrt(kept["scale.square"])
     read = [(path[b] - path[a]) / scale for a, b in pairwise(places)]
-    read = np.concatenate(read) / math.sqrt(10 * len(scale))
+    read = np.concatenate(read) / math.sqrt(n * len(scale))
     return math.log(softmax(read @ kept["valor.decoder.params.last"])[z])
 
 

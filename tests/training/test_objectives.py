@@ -348,6 +348,11 @@ def test_a_successor_without_probability_is_none():
     found = possible_successors(chancy)
     np.testing.assert_array_equal(found, np.repeat(world.next_state, n, axis=2))
     assert possible_successors(world) is world.next_state
+    options = {"skills": 6, "steps": 1_000, "horizon": 10}
+    config, _ = resolve(chancy, "apart_spread", options)  # which looks for what was never tried
+    run, hyper = program(chancy, config), hyper_of(config)
+    state = run.chunk(run.init(jnp.uint32(0), hyper), hyper, jnp.int32(config.iterations))
+    assert (np.asarray(state.learnt.model.visits).reshape(n, 5, n).sum(axis=2) > 0).all()
 
 
 def test_when_a_way_is_walled_off_some_skill_of_smerl_still_solves_the_task():

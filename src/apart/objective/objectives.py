@@ -7,10 +7,12 @@ write a module with ``build`` (`training.objectives.contract`) and one line in `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from apart._registry import Registry
+from apart.objective.mixtures import COMPONENTS
 
 _HOME: Final = "apart.training.objectives"
 # Options about the form of an objective: one that is not read by it would do nothing.
@@ -51,6 +53,8 @@ class Kind:
         counts_in_tables: whether it trains nothing where states can be counted.
         own_form: whether what it trains is a table of its own, whatever networks are.
         staged: whether what it does at a step depends on how many there will be.
+        outputs: (K, numbers of an observation) -> how many numbers each of its networks gives for
+            one, where that is not one network with K of them.
         squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
 
@@ -69,6 +73,7 @@ class Kind:
     counts_in_tables: bool = False
     own_form: bool = False
     staged: bool = False
+    outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
     squares: int = 0
 
 
@@ -93,6 +98,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             by_episode=True,
+            outputs=lambda skills, numbers: (2 * skills, skills),  # one sees two observations
         ),
         "valor": Kind(
             "a decoder names the skill from the whole trajectory; skills are added as it learns",
@@ -118,6 +124,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.valor_differences",
             reads=TRAINED,
             of_vectors=True,
+            outputs=lambda skills, numbers: (skills, skills),
             trains=True,
             by_episode=True,
             grows=True,
@@ -133,6 +140,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.dads_mixture",
             reads=TRAINED,
             of_vectors=True,
+            outputs=lambda skills, numbers: (COMPONENTS * (numbers + 1) * skills, skills),
             trains=True,
         ),
         "eddict": Kind(

@@ -42,7 +42,10 @@ def farther(goals: Array, candidate: Array) -> tuple[Array, Array]:
     The one with the nearest other goal, if the candidate is farther from all others than it is.
     """
     n = goals.shape[0]
-    squares = jnp.square(goals).sum(axis=-1)  # no [K, K, D]: goals may be images
+    # No [K, K, D], as goals may be images; around their mean, or squares would swallow distances.
+    middle = goals.mean(axis=0)
+    goals, candidate = goals - middle, candidate - middle
+    squares = jnp.square(goals).sum(axis=-1)
     between = jnp.maximum(squares[:, None] + squares - 2.0 * goals @ goals.T, 0.0)
     nearest = jnp.where(jnp.eye(n, dtype=bool), jnp.inf, between).min(axis=1)
     out = jnp.argmin(nearest)

@@ -16,7 +16,7 @@ from apart.learner import draws
 from apart.learner.episodes import Episodes
 from apart.training import exploring
 from apart.training.choices import Drawn, actions, deciding, is_over
-from apart.worlds.world import JaxWorld, TableWorld
+from apart.worlds.world import JaxWorld, TableWorld, possible_successors
 
 _LOOK_UPS: Final = 8  # states for each step: with more, few of all greedy actions are asked for
 
@@ -37,7 +37,7 @@ class Dynamics(NamedTuple):
         cumulative = np.cumsum(world.probability, axis=2)
         several = jnp.asarray(world.starts, jnp.int32) if starts and world.starts else None
         return cls(
-            jnp.asarray(world.next_state),
+            jnp.asarray(possible_successors(world)),
             jnp.asarray(cumulative, jnp.float32),
             world.start,
             several,

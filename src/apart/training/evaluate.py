@@ -32,7 +32,7 @@ class Evaluation(NamedTuple):
     mutual_information: Array | None  # [] bits, exact, of such a skill and its last state; tables
     accuracy_per_step: Array  # [T]
     trajectories: Array  # [K, N T + 1] places, one a step where decisions are held for N steps
-    last_probability: Array  # [K] q(z | s_T), 0 for skills that are not in use
+    last_probability: Array  # [K] q(z | s_T), by chance expected; 0 for skills that are not in use
     last_states: Array | None  # [S, K] p(s_T | z), where chance has a part in it
     positions: Array | None  # [K, N T + 1, 2] the same on the plane of a world that has one
 
@@ -71,7 +71,10 @@ def evaluate_table(
         ends = last_states(greedy, dynamics._replace(starts=None), horizon, epsilon, acts)
         expected = jnp.where(ends > 0.0, ends * jax.nn.log_softmax(scores, axis=1), 0.0)
         measured = _measure(places, rewards, correct, expected.sum(axis=0), used)
-        measured = measured._replace(n_effective=expected_distinct(ends), last_states=ends)
+        likely = (ends * jax.nn.softmax(scores, axis=1)).sum(axis=0)
+        measured = measured._replace(
+            n_effective=expected_distinct(ends), last_states=ends, last_probability=likely
+        )
     else:
         log_posterior = jax.nn.log_softmax(scores[last], axis=1)[skills, skills]
         measured = _measure(places, rewards, correct, log_posterior, used)

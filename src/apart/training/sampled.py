@@ -15,7 +15,7 @@ from apart.learner.replay import Replay
 from apart.training import learner as common
 from apart.training import objectives
 from apart.training.learner import Learner
-from apart.training.objectives.contract import Given, Objective, for_ever, rewards_of
+from apart.training.objectives.contract import Given, Objective, rewards_of
 from apart.training.pieces import Pieces, draw
 from apart.training.state import Hyper, Learnt
 
@@ -107,5 +107,6 @@ def _bounded(objective: Objective, target: Array, hyper: Hyper) -> Array:
     """
     if objective.bounds is None:
         return target
+    longest = 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
     low, high = objective.bounds
-    return jnp.clip(target, low * for_ever(hyper), high * for_ever(hyper))
+    return jnp.clip(target, low * longest, high * longest)

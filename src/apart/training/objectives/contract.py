@@ -115,8 +115,11 @@ def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyp
 
 
 def for_ever(hyper: Hyper) -> Array:
-    """How many rewards it is worth to get one at every step from now on."""
-    return 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
+    """How many rewards it is worth in a table to get one at every step from now on.
+
+    Without a discount as many as sweeps may add up elsewhere, not more.
+    """
+    return 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-4)
 
 
 def of_one_state(

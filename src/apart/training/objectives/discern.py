@@ -52,10 +52,13 @@ def build(given: Given) -> Objective:
 
     def meet(kept: Goals, met: Met, hyper: Hyper) -> Goals:
         """A state of each new episode may become a goal."""
-        seen, goals = met.episodes.obs, kept.goals
+        seen, goals, alive = met.episodes.obs, kept.goals, met.episodes.alive
         if not in_table:  # all goals begin where the first episode did
+            seen = seen.astype(given.seen.dtype)
             goals = jnp.where(met.rounds <= 1, seen[0, 0], goals)
         n, length = seen.shape[:2]
+        if alive is not None:  # [E] of episodes that may have ended before
+            length = 1 + alive.sum(axis=1)
         # Early and late states by turns: a step that goes round with the rounds.
         picked = seen[jnp.arange(n), (met.rounds + jnp.arange(n)) % length]
 

@@ -99,7 +99,9 @@ def build(given: Given) -> Objective:
         return read(relative, kept.relative, seen)[:, 0]
 
     def meet(kept: Discriminators, met: Met, hyper: Hyper) -> Discriminators:
-        return kept if kept.first is None else kept._replace(first=met.episodes.obs[:1, 0])
+        if kept.first is None:
+            return kept
+        return kept._replace(first=met.episodes.obs[:1, 0].astype(kept.first.dtype))
 
     def fit(kept: Discriminators, drawn: Sampled, hyper: Hyper, rate: Array) -> Discriminators:
         batch = drawn.batch
