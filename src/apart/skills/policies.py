@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -22,10 +22,11 @@ from apart.objective.objectives import OBJECTIVES
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
+from apart.training.evaluate import in_use
 from apart.training.evaluations import of_states
 from apart.training.learner import Learner, evaluated
 from apart.training.learners import learner_of
-from apart.training.objectives.contract import Kept, Objective, chains
+from apart.training.objectives.contract import Kept, Objective, chains, skills_used
 from apart.training.program import contents
 from apart.training.rounds import initial
 from apart.training.state import Hyper, Learnt, TrainState, by_name, from_0_1, hyper_of
@@ -49,7 +50,7 @@ class Policies(NamedTuple):
     """What every skill does, and what the discriminator makes of it, in every state of a table."""
 
     action: IntArray  # [S, K] the greedy action of the Q that was evaluated
-    posterior: FloatArray  # [S, K] q(z | s); sums to 1 over z
+    posterior: FloatArray  # [S, K] q(z | s); sums to 1 over those in use
     reward: FloatArray  # [S, K] the intrinsic reward, before time weight and dropout
     rival: IntArray  # [S, K] the other skill that most stands in the way there
     acts: IntArray | None = None  # [K, T] who decides, where skills are chains
@@ -113,6 +114,7 @@ def acts_of(known: LearntRun) -> IntArray | None:
 
 
 Tables: TypeAlias = Callable[[Learnt, Hyper], tuple[Array, Array, Array, Array]]
+_NEVER: Final = -1e30  # the score of a skill that is not in use; less is oneself
 _COMPILED: dict[Any, Tables] = {}  # seeds of one configuration compile once
 
 
@@ -128,6 +130,7 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
         kept, in_states = learnt.discriminator, objective.of_states
         action = jnp.argmax(over(lambda obs: learner.values(evaluated(learnt), obs)), axis=1)
         scores = over(lambda obs: objective.scores(kept, obs, hyper))
+        scores = in_use(scores, skills_used(objective, kept))
         if in_states is not None:
             reward = over(lambda obs: in_states(kept, obs, hyper))
         else:  # what the skill's own move is worth
@@ -136,7 +139,7 @@ def _tables(config: Config, world: TableWorld, learner: Learner) -> Tables:
                 (jnp.arange(config.skills), action.T),
             ).T
         rivals = objective.rivals
-        rival = _likeliest_other(scores)
+        rival = _likeliest_other(jnp.maximum(scores, _NEVER))
         if rivals is not None:
             rival = over(lambda obs: rivals(kept, obs, hyper))
         return action, jax.nn.softmax(scores, axis=1), reward, rival

@@ -61,7 +61,7 @@ def evaluate_table(
     """
     n_skills, states = greedy.shape[1], episodes.obs
     horizon, skills = states.shape[1] - 1, jnp.arange(n_skills)
-    scores = _among(scores, used)
+    scores = in_use(scores, used)
     correct = jnp.argmax(scores, axis=1)[states[:, 1:]] == skills[:, None]
     last = states[:, -1]
     chancy = dynamics.next_state.shape[2] > 1
@@ -103,7 +103,7 @@ def evaluate_episodes(
         skill, moved = one
         moved = moved._replace(path=along(moved.path) if paths else None)
         scores, rewards = judge(moved)
-        scores = _among(scores, used)
+        scores = in_use(scores, used)
         right = jnp.argmax(scores, axis=1) == skill
         return rewards[:, skill], right, jax.nn.log_softmax(scores[-1])[skill]
 
@@ -215,7 +215,7 @@ def expected_distinct(p: Array) -> Array:
     return (1.0 - jnp.prod(1.0 - p, axis=1)).sum()
 
 
-def _among(scores: Array, used: Array | None) -> Array:
+def in_use(scores: Array, used: Array | None) -> Array:
     """[n, K] in which skills that are not in use have no share."""
     return scores if used is None else jnp.where(used, scores, -jnp.inf)
 
