@@ -64,11 +64,13 @@ def evaluate_table(
     scores = in_use(scores, used)
     correct = jnp.argmax(scores, axis=1)[states[:, 1:]] == skills[:, None]
     last = states[:, -1]
-    chancy = dynamics.next_state.shape[2] > 1
+    chancy, several = dynamics.next_state.shape[2] > 1, dynamics.starts is not None
     places = states if episodes.place is None else episodes.place
-    if chancy:
-        # Like the episodes, from the first start.
+    ends = None  # [S, K] from the first start, as the episodes are
+    if chancy or (epsilon is not None and not several):
         ends = last_states(greedy, dynamics._replace(starts=None), horizon, epsilon, acts)
+    if chancy:
+        assert ends is not None
         expected = jnp.where(ends > 0.0, ends * jax.nn.log_softmax(scores, axis=1), 0.0)
         measured = _measure(places, rewards, correct, expected.sum(axis=0), used)
         likely = (ends * jax.nn.softmax(scores, axis=1)).sum(axis=0)
@@ -78,10 +80,10 @@ def evaluate_table(
     else:
         log_posterior = jax.nn.log_softmax(scores[last], axis=1)[skills, skills]
         measured = _measure(places, rewards, correct, log_posterior, used)
-    if chancy or epsilon is not None or dynamics.starts is not None:
-        from_any = last_states(greedy, dynamics, horizon, epsilon, acts)
-        return measured._replace(mutual_information=mutual_information(from_any, used))
-    return measured._replace(mutual_information=information_of_ends(last, used))
+    if several:
+        ends = last_states(greedy, dynamics, horizon, epsilon, acts)
+    bits = information_of_ends(last, used) if ends is None else mutual_information(ends, used)
+    return measured._replace(mutual_information=bits)
 
 
 def evaluate_episodes(
