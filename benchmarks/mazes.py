@@ -116,6 +116,7 @@ ROWS: dict[str, tuple[str, dict[str, Any]]] = {
     "edl": ("edl", {}),
     "metra": ("metra", {}),
     "rnd": ("rnd", {}),
+    "count_exploration": ("count_exploration", {}),
     "eddict": ("eddict", {}),
     "upside": ("upside", {}),
 }
@@ -168,7 +169,10 @@ def trained(
         overwrite=True,
         **options,
     )
-    return {
+    explored = {}
+    if run.config["objective"] == "counted":  # places that any decision of the run came to
+        explored["seen"] = int((np.asarray(learnt_of(run).learnt.discriminator) > 0).sum())
+    return explored | {
         "visited": len({place for skill in run.skills for place in skill.trajectory}),
         "last": run.n_effective,
         "curve": [row["n_effective"] for row in run.metrics],

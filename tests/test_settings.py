@@ -447,6 +447,23 @@ def test_ends_by_bins_need_a_world_that_counts_them(world, options, message):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("places", "message"),
+    [
+        (Places(None, counted=False), "--objective counted counts the places of a world, and twin"),
+        (Places(None), "and nobody knows how many twin has"),
+    ],
+)
+def test_exploration_by_counts_needs_places_to_count(places, message):
+    grid = twins.jax_grid(parse("S..\n...", "twin"))
+    with pytest.raises(UserError) as error:
+        resolve(dataclasses.replace(grid, places=places), "count_exploration", {})
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    config, _ = resolve(dataclasses.replace(grid, places=Places(50_000)), "count_exploration", {})
+    assert config.q_rule == "shared_adam"
+
+
 def test_ends_by_bins_where_bins_are_counted():
     for world in ("maze:u", twins.jax_grid(parse("S..\n...", "twin"))):
         config, _ = resolve(world, "apart_spread", {"discriminator": "bins"})

@@ -159,7 +159,7 @@ def _check_numbers(config: Config, world: World, facts: Facts) -> None:
                 f"more than {_MOST:,}; use fewer skills or a smaller --horizon"
             )
         planned = world.n_states if facts.discriminates and facts.over_known else None
-    elif facts.by_place and world.places.bound is not None:
+    elif facts.by_place and facts.over_known and world.places.bound is not None:
         planned = 2 * world.places.bound  # `learner.bins`
     if planned is not None and k * (planned + 1) > _MOST:  # `learner.ends`: steps * K + skill
         raise UserError(
@@ -172,10 +172,11 @@ _MOST_PLACES: Final = 46_340  # a step from one to another is a number of 31 bit
 
 
 def _check_places(config: Config, world: World, facts: Facts) -> None:
-    """Whether ``world`` counts places that ends can be planned on."""
+    """Whether ``world`` has places, where rewards are about them, and ends can be planned on."""
     if not facts.by_place:
         return
-    what, noun, n = f"--discriminator {config.discriminator}", world.places.noun, world.places.bound
+    noun, n = world.places.noun, world.places.bound
+    what, does = _rewarding(config, facts), "plans on" if facts.over_known else "counts"
     if isinstance(world, TableWorld):
         special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
         fits = [n for n, d in DISCRIMINATORS.items() if d.over_known and n not in special]
@@ -184,12 +185,12 @@ def _check_places(config: Config, world: World, facts: Facts) -> None:
             f"{' or '.join(fits)}"
         )
     if not world.places.counted:
-        raise UserError(f"{what} plans on the places of a world, and {world.name} has none")
+        raise UserError(f"{what} {does} the places of a world, and {world.name} has none")
     if n is None:
         raise UserError(
-            f"{what} plans on the places of a world, and nobody knows how many {world.name} has"
+            f"{what} {does} the places of a world, and nobody knows how many {world.name} has"
         )
-    if n > _MOST_PLACES:
+    if n > _MOST_PLACES and facts.over_known:
         raise UserError(
             f"{what} plans on at most {_MOST_PLACES:,} places, and {world.name} has {n:,} {noun}s"
         )

@@ -96,7 +96,9 @@ class Facts(NamedTuple):
     @property
     def by_place(self) -> bool:
         """Whether it sees the places of observations, not these."""
-        return self.discriminates and self.discriminator.by_place
+        if self.discriminates:
+            return self.discriminator.by_place
+        return self.objective.by_place and not self.in_table
 
     @property
     def adds(self) -> bool:

@@ -358,6 +358,7 @@ METHODS: Final = Registry(
         "count_exploration": _of_others(
             "goes where it has seldom been, nothing else (a reference line)",
             "counted",
+            {},
         ),
         "rnd": _of_others(
             "goes where a random network is not yet predicted, nothing else (a reference line)",

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from reference import objectives as family
+from twins import host_grid, jax_grid
 
 import apart
 from apart.learner.episodes import Batch, Episodes, Sampled
@@ -102,6 +103,26 @@ def test_exploration_counts_what_was_entered():
     np.testing.assert_array_equal(kept, [0, 3, 1, 0, 0])
     found = objective.of_states(kept, None, hyper)
     np.testing.assert_allclose(found[:, 2], [1, 1 / np.sqrt(3), 1, 1, 1], rtol=1e-6)
+    np.testing.assert_array_equal(found, np.repeat(found[:, :1], 4, axis=1))
+
+
+@pytest.mark.parametrize("form", [jax_grid, host_grid])
+def test_exploration_counts_places_where_states_cannot_be_listed(form):
+    """Of decisions that were made: not what is passed while one is held, nor what is after it."""
+    config, world, hyper = asked("count_exploration", form(WORLD), hold=2, network="linear")
+    objective = learner_of(world, config).objective
+    made = Episodes(
+        obs=jnp.zeros((2, 3, 5)),
+        action=jnp.zeros((2, 2), jnp.int32),
+        skill=jnp.zeros(2, jnp.int32),
+        alive=jnp.array([[True, True], [True, False]]),
+        place=jnp.array([[0, 1, 2, 3, 2], [0, 3, 4, 4, 4]]),
+    )
+    kept = objective.init(jax.random.key(0), hyper)
+    kept = objective.meet(kept, Met(made, jnp.int32(1), None), hyper)
+    np.testing.assert_array_equal(kept, [0, 0, 2, 0, 1])
+    found = objective.rewards(kept, Moved(jnp.array([2, 1]), jnp.array([0, 2])), hyper)
+    np.testing.assert_allclose(found[:, 3], [1, 1 / np.sqrt(2)], rtol=1e-6)
     np.testing.assert_array_equal(found, np.repeat(found[:, :1], 4, axis=1))
 
 

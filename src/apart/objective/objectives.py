@@ -42,6 +42,7 @@ class Kind:
         module: where its ``build`` is.
         reads: the options of `FORMS` that it looks at.
         listed: whether it goes over the states of a table.
+        by_place: whether it sees the places that a world counts, where states cannot be listed.
         of_vectors: whether it is about changes of observations, which must be vectors.
         over_known: whether it looks at all known transitions, which a sweep keeps.
         trains: whether it learns from batches.
@@ -62,6 +63,7 @@ class Kind:
     module: str
     reads: frozenset[str] = frozenset()
     listed: bool = False
+    by_place: bool = False
     of_vectors: bool = False
     over_known: bool = False
     trains: bool = False
@@ -157,9 +159,9 @@ OBJECTIVES: Final = Registry(
             trains=True,
         ),
         "counted": Kind(
-            "1 / sqrt(visits) of a state, for all skills alike: exploration",
+            "1 / sqrt(visits) of a state or place, for all skills alike: exploration",
             f"{_HOME}.counted",
-            listed=True,
+            by_place=True,
         ),
         "rnd": Kind(
             "what a network cannot predict of a random one, for all skills alike: exploration",

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, Key, Obs, Sight, Vectors
+from apart.facts import Facts
 from apart.learner import draws, networks, q_learning
 from apart.learner.approximators import Approximator, Shape
 from apart.learner.ends import Graph
@@ -21,7 +22,6 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.learner.replay import Replay, Ring
 from apart.objective.contexts import CONTEXTS, Context
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
-from apart.objective.objectives import OBJECTIVES
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper
@@ -55,8 +55,7 @@ class Pieces(NamedTuple):
     @property
     def by_place(self) -> bool:
         """Whether what gives the rewards sees the places of observations, not these."""
-        discriminates = "discriminator" in OBJECTIVES[self.config.objective].reads
-        return discriminates and self.discriminator.by_place
+        return Facts.of(self.config)._replace(in_table=self.states is not None).by_place
 
     def network(self, shape: Shape, sight: Sight | None = None) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``.

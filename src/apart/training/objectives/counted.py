@@ -1,4 +1,4 @@
-"""Count-based exploration: states are worth 1 / sqrt(visits), to all skills alike."""
+"""Count-based exploration: where one comes to is worth 1 / sqrt(visits), to all skills alike."""
 
 from __future__ import annotations
 
@@ -11,15 +11,18 @@ from apart.training.state import Hyper
 
 
 def build(given: Given) -> Objective:
-    """Exploration of a table; what is kept are visits [S], the start of an episode not among them.
+    """Exploration of a table, or of the places of a world whose states cannot be listed.
 
-    Skills differ by nothing but the initial values of Q.
+    What is kept are visits [n] of states or places, by decisions: the start of an episode is not
+    among them, nor what is passed while one is held. Skills differ by nothing but the initial
+    values of Q.
     """
-    n_states, n_skills = given.counted, given.p.config.skills
-    assert n_states is not None
+    by_place, n_skills = given.counted is None, given.p.config.skills
+    n = given.places if by_place else given.counted
+    assert n is not None
 
     def init(key: Key, hyper: Hyper) -> Array:
-        return jnp.zeros(n_states)
+        return jnp.zeros(n)
 
     def of_states(kept: Array, obs: Obs | None, hyper: Hyper) -> Array:
         worth = novelty.by_count(kept if obs is None else kept[obs])
@@ -27,9 +30,14 @@ def build(given: Given) -> Objective:
 
     def scores(kept: Array, obs: Obs | None, hyper: Hyper) -> Array:
         """Nobody tells skills apart."""
-        return jnp.zeros((n_states if obs is None else obs.shape[0], n_skills))
+        return jnp.zeros((n if obs is None else obs.shape[0], n_skills))
 
     def meet(kept: Array, met: Met, hyper: Hyper) -> Array:
-        return kept.at[met.episodes.obs[:, 1:].reshape(-1)].add(1.0)
+        made = met.episodes
+        came = made.with_places().place if by_place else made.obs
+        assert came is not None
+        taken = 1.0 if made.alive is None else made.alive.reshape(-1).astype(kept.dtype)
+        return kept.at[came[:, 1:].reshape(-1)].add(taken)
 
-    return Objective(init, of_one_state(of_states, after=True), scores, of_states, meet=meet)
+    rewards = of_one_state(of_states, after=True)
+    return Objective(init, rewards, scores, of_states, meet=meet, by_place=by_place)
