@@ -13,7 +13,7 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.methods import METHODS, READINGS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
-from apart.objective.objectives import FORMS, OBJECTIVES, TRAINED, Kind
+from apart.objective.objectives import FORMS, OBJECTIVES, TRAINED, Kind, sees_places
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS
 from apart.worlds import grid, observations
@@ -96,9 +96,7 @@ class Facts(NamedTuple):
     @property
     def by_place(self) -> bool:
         """Whether it sees the places of observations, not these."""
-        if self.discriminates:
-            return self.discriminator.by_place
-        return self.objective.by_place and not self.in_table
+        return sees_places(self.objective, self.discriminator, self.in_table)
 
     @property
     def adds(self) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from apart._registry import Registry
+from apart.objective.discriminators import Discriminator
 from apart.objective.mixtures import COMPONENTS
 
 _HOME: Final = "apart.training.objectives"
@@ -236,3 +237,10 @@ OBJECTIVES: Final = Registry(
         ),
     },
 )
+
+
+def sees_places(kind: Kind, discriminator: Discriminator, in_table: bool) -> bool:
+    """Whether what gives the rewards sees the places of observations, not these."""
+    if "discriminator" in kind.reads:
+        return discriminator.by_place
+    return kind.by_place and not in_table

@@ -11,7 +11,6 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, Key, Obs, Sight, Vectors
-from apart.facts import Facts
 from apart.learner import draws, networks, q_learning
 from apart.learner.approximators import Approximator, Shape
 from apart.learner.ends import Graph
@@ -22,6 +21,7 @@ from apart.learner.q_learning import Q_RULES, QRule
 from apart.learner.replay import Replay, Ring
 from apart.objective.contexts import CONTEXTS, Context
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
+from apart.objective.objectives import OBJECTIVES, sees_places
 from apart.objective.rewards import REWARDS, Reward
 from apart.objective.time_weights import TIME_WEIGHTS, TimeWeight, reward_factor
 from apart.training.state import Hyper
@@ -55,7 +55,8 @@ class Pieces(NamedTuple):
     @property
     def by_place(self) -> bool:
         """Whether what gives the rewards sees the places of observations, not these."""
-        return Facts.of(self.config)._replace(in_table=self.states is not None).by_place
+        kind = OBJECTIVES[self.config.objective]
+        return sees_places(kind, self.discriminator, in_table=self.states is not None)
 
     def network(self, shape: Shape, sight: Sight | None = None) -> Approximator:
         """One of the kind that logits have, with rows of another ``shape``.
