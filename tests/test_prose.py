@@ -738,6 +738,7 @@ def test_what_the_page_says_of_sharing_is_what_was_stored():
     page = (ROOT / "docs" / "guide" / "compare.md").read_text(encoding="utf-8")
     assert "more than doubles the distinct last states\nof `disdain`, adds a quarter to" in page
     rows = [row for row in stored("compare")["rows"] if row["world"] == "four_rooms"]
+    rows += [row for row in stored("compare-sharing")["rows"] if row["world"] == "four_rooms"]
     found = {row["label"]: row["cells"]["distinct"]["values"] for row in rows}
     times = {
         label.split()[0]: fmean(values) / fmean(found[label.split()[0]])

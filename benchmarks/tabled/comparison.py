@@ -8,6 +8,7 @@ from apart import worlds
 from apart._config import Config
 from apart.comparison import results as comparison
 from apart.comparison import show
+from apart.comparison.rows import ALONE
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
@@ -67,6 +68,28 @@ def compare_long() -> str:
         rows.setdefault(row.label, []).append(" / ".join(means))
     head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
     return markdown(["", *head], [[f"`{label}`", *cells] for label, cells in rows.items()])
+
+
+@table
+def compare_sharing() -> str:
+    """Distinct last states where a transition teaches its own skill, and where it teaches all."""
+    usual = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
+    found = comparison.read(ROOT / "results" / "compare-sharing.json")
+    worlds = list(dict.fromkeys(what[0] for what in usual))
+    rows: dict[str, dict[str, str]] = {}
+    seeds: dict[str, set[int]] = {}
+    for row in found:
+        as_is = usual[row.world, row.method, row.steps, row.skills]
+        both = (row, as_is) if row.label.endswith(ALONE) else (as_is, row)
+        means = (f"{fmean(one.cells['distinct'].values):.1f}" for one in both)
+        rows.setdefault(row.method, {})[row.world] = " / ".join(means)
+        seeds.setdefault(row.method, set()).add(len(row.seeds))
+    many = {label: " to ".join(map(str, sorted(n))) for label, n in seeds.items()}
+    in_order = [label for label in METHODS if label in rows]
+    return markdown(
+        ["", *(f"{world}, own / all" for world in worlds), "seeds"],
+        [[f"`{m}`", *(rows[m].get(world, "-") for world in worlds), many[m]] for m in in_order],
+    )
 
 
 @table
