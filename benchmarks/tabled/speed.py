@@ -28,7 +28,17 @@ def bench() -> str:
 
 @table
 def family_speed() -> str:
-    found = stored("family_speed")
+    return _beside("table")
+
+
+@table
+def network_speed() -> str:
+    return _beside("maze")
+
+
+def _beside(name: str) -> str:
+    """An update of each method beside one of DIAYN, slow ones first."""
+    found = stored("family_speed")[name]
     order = sorted(found["rows"], key=lambda row: -(row["over_diayn"] or 0.0))
     rows = [
         [f"`{row['method']}`", "-", "makes no updates"]

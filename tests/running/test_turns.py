@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from apart.methods import METHODS
+import pytest
+
 from apart.running import turns
 
 ROOT = Path(__file__).parents[2]
@@ -22,11 +23,15 @@ def test_a_method_is_measured_beside_diayn_and_one_that_learns_nothing_has_its_r
     assert "makes none" in capsys.readouterr().out
 
 
-def test_every_method_has_its_row_and_slow_ones_a_reason():
-    rows = json.loads((ROOT / "results" / "family_speed.json").read_text())["rows"]
-    assert {row["method"] for row in rows} == set(METHODS)
+@pytest.mark.parametrize(
+    ("work", "name", "table"),
+    [(turns.IN_TABLE, "table", "family_speed"), (turns.IN_MAZE, "maze", "network_speed")],
+)
+def test_every_method_has_its_row_and_slow_ones_a_reason(work, name, table):
+    rows = json.loads((ROOT / "results" / "family_speed.json").read_text())[name]["rows"]
+    assert {row["method"] for row in rows} == set(work.names())
     page = (ROOT / "docs" / "internals" / "performance.md").read_text(encoding="utf-8")
-    reasons = page.split("<!-- /family_speed -->")[1].split("\n## ")[0]
+    reasons = page.split(f"<!-- /{table} -->")[1].split("\n## ")[0]
     for row in rows:
         if (row["over_diayn"] or 0.0) > MUCH:
             assert f"`{row['method']}`" in reasons, row["method"]

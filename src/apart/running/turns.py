@@ -1,15 +1,15 @@
 """Every method beside DIAYN: processor time of an update, by turns in one process.
 
-On a busy machine that is what can be compared: whatever slows one method slows all of them. A
-method that needs a task has one on the same map.
+On a busy machine that is what can be compared: whatever slows one method slows all of them. In a
+table, where a method that needs a task has one on the same map, and with networks in a maze.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 from apart._config import Config
 from apart.facts import needs_task
@@ -20,7 +20,6 @@ from apart.worlds.world import World
 
 WORLD: Final = "four_rooms"
 BESIDE: Final = "diayn"
-TITLE: Final = f"an update of every method beside {BESIDE} ({WORLD}, K = 100, by turns, one thread)"
 _CALIBRATED: Final = 0.05  # seconds from which a measurement says how long one update takes
 
 
@@ -33,17 +32,53 @@ def _world(method: str) -> str | World:
     return grid.parse(f"{first[:-1]}9\n{rest}", f"{WORLD} with a task", horizon=known.horizon)
 
 
+class Work(NamedTuple):
+    """What takes turns."""
+
+    title: str
+    names: Callable[[], list[str]]
+    asked: Callable[[str], tuple[str | World, dict[str, Any]]]  # world and options of a method
+
+
+# Methods without settings of their own beyond tables: networks and batches as the others have them.
+_MAZE: Final = "maze:bottleneck"
+_LIKE_OTHERS: Final[dict[str, Any]] = {
+    "network": "mlp",
+    "observation": "rbf",
+    "hold": 4,
+    "batch": 256,
+    "updates_per_episode": 4,
+}
+
+
+def _with_networks() -> list[str]:
+    return [BESIDE, *(name for name, method in METHODS.items() if method.beyond)]
+
+
+IN_TABLE: Final = Work(
+    f"an update of every method beside {BESIDE} ({WORLD}, K = 100, by turns, one thread)",
+    lambda: list(METHODS),
+    lambda method: (_world(method), {}),
+)
+IN_MAZE: Final = Work(
+    f"an update with networks beside {BESIDE} ({_MAZE}, K = 100, by turns, one thread)",
+    _with_networks,
+    lambda method: (_MAZE, {} if METHODS[method].beyond else _LIKE_OTHERS),
+)
+
+
 class _Turn:
     """A method that is trained for some rounds whenever it is its turn."""
 
-    def __init__(self, method: str, seconds: float) -> None:
+    def __init__(self, work: Work, method: str, seconds: float) -> None:
         import jax.numpy as jnp
 
         from apart.training.program import program
         from apart.training.state import hyper_of
 
         self.config: Config
-        self.config, world = resolve(_world(method), method, {})
+        world, options = work.asked(method)
+        self.config, world = resolve(world, method, options)
         self._run, self._hyper = program(world, self.config), hyper_of(self.config)
         self._state = self._run.init(jnp.uint32(0), self._hyper)
         self._rounds = 1
@@ -64,14 +99,14 @@ class _Turn:
 
 
 def beside(
-    seconds: float, repeats: int, names: Sequence[str] | None = None
+    seconds: float, repeats: int, names: Sequence[str] | None = None, work: Work = IN_TABLE
 ) -> list[dict[str, Any]]:
-    """A row for each method of ``names`` (None: all); the best of ``repeats`` turns each.
+    """A row for each method of ``names`` (None: all of ``work``); the best of ``repeats`` turns.
 
     Of a method that makes no updates there is nothing to say but that.
     """
-    names = list(METHODS) if names is None else names
-    turns = {name: _Turn(name, seconds) for name in dict.fromkeys([BESIDE, *names])}
+    names = work.names() if names is None else names
+    turns = {name: _Turn(work, name, seconds) for name in dict.fromkeys([BESIDE, *names])}
     turns = {name: turn for name, turn in turns.items() if turn.config.updates_per_episode}
     best = dict.fromkeys(turns, math.inf)
     for _ in range(repeats):
@@ -91,9 +126,9 @@ def _row(method: str, seconds: float | None, beside_it: float) -> dict[str, Any]
     }
 
 
-def printed(rows: list[dict[str, Any]]) -> None:
+def printed(rows: list[dict[str, Any]], work: Work = IN_TABLE) -> None:
     """The rows as a table."""
-    print(f"\n{TITLE}\n{'':18}{'updates/s':>12}{'over diayn':>12}")
+    print(f"\n{work.title}\n{'':18}{'updates/s':>12}{'over diayn':>12}")
     for row in rows:
         if row["over_diayn"] is None:
             print(f"{row['method']:18}{'-':>12}{'-':>12}  makes none")
