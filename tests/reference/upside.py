@@ -12,13 +12,14 @@ class SlowTree:
         self.n, self.deepest, self.again = n_skills, deepest, again
         self.first, self.most, self.patience = first, most, patience
         self.kept, self.growing, self.tried = [], [], []
-        self.parent, self.depth = {}, {}
+        self.parent, self.depth, self.began = {}, {}, []
         self.begin(None)
 
     def add(self, n):
         free = [z for z in range(self.n) if z not in self.kept + self.growing]
         for z in free[:n]:
             self.growing.append(z)
+            self.began.append(z)
             self.parent[z] = self.node
             self.depth[z] = 1 + (0 if self.node is None else self.depth[self.node])
         self.waited = 0
@@ -32,6 +33,7 @@ class SlowTree:
         del self.parent[z], self.depth[z]
 
     def look(self, quality):
+        self.began = []
         if not self.growing:
             return
         told_apart = all(quality[z] >= KEPT for z in self.growing)

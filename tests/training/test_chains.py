@@ -26,7 +26,7 @@ from apart.training.collect import Dynamics, by_steps, by_table, steps_of
 from apart.training.evaluate import last_states
 from apart.training.host import Host
 from apart.training.learners import learner_of
-from apart.training.objectives import upside_tree, upside_walks
+from apart.training.objectives import upside, upside_tree, upside_walks
 from apart.training.objectives.contract import Met
 from apart.training.pieces import pieces
 from apart.training.program import program
@@ -142,8 +142,9 @@ def test_the_tree_grows_as_algorithm_1_does(hard, again):
     for _ in range(400):
         quality = np.where(rng.random(n_skills) < hard, 0.5, 1.0) * rng.uniform(0.8, 1, n_skills)
         quality = quality.astype(np.float32)
-        tree = look(tree, jnp.asarray(quality))
+        before, tree = tree, look(tree, jnp.asarray(quality))
         wanted.look(quality.tolist())
+        assert np.flatnonzero(trees.begun(before, tree)).tolist() == sorted(wanted.began)
         mine = sorted(wanted.kept), sorted(wanted.growing), sorted(wanted.tried), wanted.depth
         parents = {z: -1 if p is None else p for z, p in wanted.parent.items()}
         assert as_lists(tree) == (*mine, parents)
@@ -198,6 +199,33 @@ def test_rewards_are_the_mean_posterior_over_a_walk_within_reach():
             np.testing.assert_allclose(found[s, z], mean if z < 2 or s < 6 else 0, atol=1e-5)
     wanted = [sum((ends @ walks)[z, s] * told[s, z] for s in range(14)) for z in range(8)]
     np.testing.assert_allclose(upside_tree.quality(kept), wanted, atol=1e-5)
+
+
+def test_rewards_without_a_tree_are_the_mean_posterior_over_a_walk():
+    config, world = resolve(CORRIDOR, "upside_flat", {"skills": 4, "horizon": 20})
+    hyper, objective = hyper_of(config), learner_of(world, config).objective
+    ends = np.random.default_rng(0).dirichlet(np.ones(14), 4)
+    edges = [(s, int(t)) for s in range(14) for t in CORRIDOR.next_state[s, :, 0]]
+    walks = np.asarray(family.diffused(edges, 14, 2))
+    active = [0, 1, 3]
+    kept = objective.init(jax.random.key(0), hyper)._replace(
+        ends=jnp.asarray(ends), walks=jnp.asarray(walks), active=jnp.array([1, 1, 0, 1], bool)
+    )
+    claims, told = ends @ walks, np.zeros((14, 4))
+    for s in range(14):
+        for z in range(4):
+            own = claims[z, s] if z in active else 1 / 14
+            rest = sum(claims[j, s] for j in active if j != z)
+            told[s, z] = own / (own + rest)
+    found = np.asarray(objective.of_states(kept, None, hyper))
+    some = np.asarray(objective.of_states(kept, jnp.array([3, 9]), hyper))
+    for s in range(14):
+        for z in range(4):
+            mean = sum(walks[s, there] * told[there, z] for there in range(14))
+            np.testing.assert_allclose(found[s, z], mean, atol=1e-5)
+    np.testing.assert_allclose(some, found[[3, 9]], atol=1e-6)
+    wanted = [sum(claims[z, s] * told[s, z] for s in range(14)) for z in active]
+    np.testing.assert_allclose(np.asarray(upside.quality(kept))[active], wanted, atol=1e-5)
 
 
 def test_ends_are_those_of_the_own_part_and_of_growing_skills_alone():

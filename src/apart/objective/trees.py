@@ -121,6 +121,15 @@ def _next(tree: Tree, quality: Array, deepest: int, again: bool) -> Tree:
     return found
 
 
+def begun(before: Tree, after: Tree) -> Array:
+    """[K] bool the skills that began to grow with the look that made ``after`` of ``before``.
+
+    A number that fell out may be among them, also at the node where it grew.
+    """
+    went_on = (after.node == before.node) & ((after.phase != _BEGINNING) | (after.waited > 0))
+    return after.growing & ~(before.growing & went_on)
+
+
 def drawn(tree: Tree) -> Array:
     """[K] bool the skills that episodes are made of: those that grow; at the end all found."""
     return jnp.where(tree.growing.any(), tree.growing, found_skills(tree))

@@ -10,12 +10,12 @@ import jax.numpy as jnp
 from apart._types import Array, Key
 from apart.learner import adam, groups, q_learning
 from apart.learner.adam import Fitted
-from apart.learner.episodes import Sampled
+from apart.learner.episodes import Batch, Sampled
 from apart.learner.replay import Replay
 from apart.training import learner as common
 from apart.training import objectives
 from apart.training.learner import Learner
-from apart.training.objectives.contract import Given, Objective, rewards_of
+from apart.training.objectives.contract import Given, Objective, for_ever, rewards_of
 from apart.training.pieces import Pieces, draw
 from apart.training.state import Hyper, Learnt
 
@@ -92,11 +92,23 @@ def _targets(
         if not p.rule.shares:
             each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
             value = value[each, batch.skill]
+    weight = drawn.weight * _times(p, objective, learnt, batch, hyper)
     if p.rule.shares:
-        reward = drawn.weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
+        reward = weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
         return reward + hyper.discount * drawn.proceeds[:, None] * value
     own = rewards_of(objective, kept, common.moves(drawn), batch.skill, hyper)
-    return (drawn.weight * own + hyper.discount * drawn.proceeds * value)[:, None]
+    return (weight * own + hyper.discount * drawn.proceeds * value)[:, None]
+
+
+def _times(p: Pieces, objective: Objective, learnt: Learnt, batch: Batch, hyper: Hyper) -> Array:
+    """How many times each reward of ``batch`` counts: once, unless an ended episode stays there.
+
+    [] or [B]. Tables that are made of environments stay there step by step (`worlds.search`).
+    """
+    if objective.stays is None or batch.terminated is None or not p.config.bootstrap_last:
+        return jnp.ones(())
+    stays = batch.terminated & objective.stays(learnt.discriminator)
+    return jnp.where(stays, for_ever(hyper), 1.0)
 
 
 def _bounded(objective: Objective, target: Array, hyper: Hyper) -> Array:

@@ -103,6 +103,7 @@ def build(given: Given) -> Objective:
         of_states,
         meet=meet,
         fit=None if cover.fit is None else fit,
+        stays=lambda kept: kept.ready,
     )
 
 

@@ -112,7 +112,7 @@ def _looked(
     end = jnp.arange(n_states) == jnp.argmax(kept.ends[tree.node])
     within = diffusion.reach(*ways, jnp.where(tree.node < 0, begins > 0, end), part)
     key = jax.random.fold_in(jax.random.wrap_key_data(kept.key), rounds)
-    new = tree.growing & ~(kept.tree.growing & (kept.tree.node == tree.node))
+    new = trees.begun(kept.tree, tree)
     lots = jax.random.uniform(key, (n_skills, n_states)) * within
     begun = jax.nn.one_hot(jnp.argmax(lots, axis=1), n_states)
     return kept._replace(tree=tree, ends=jnp.where(new[:, None], begun, kept.ends), within=within)

@@ -75,7 +75,7 @@ def build(given: Given) -> Objective:
         def look() -> Walked:
             # What a trained classifier cannot name once, it may name another time.
             tree = trees.looked(kept.tree, quality(form, kept), deepest, again=True)
-            new = tree.growing & ~(kept.tree.growing & (kept.tree.node == tree.node))
+            new = trees.begun(kept.tree, tree)
             return kept._replace(tree=tree, n_states=jnp.where(new, 0, kept.n_states))
 
         looked: Walked = jax.lax.cond(met.rounds % EVERY == 0, look, lambda: kept)

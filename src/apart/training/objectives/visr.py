@@ -16,7 +16,7 @@ from apart.learner import adam
 from apart.learner.adam import Fitted
 from apart.learner.episodes import Sampled
 from apart.objective import spheres
-from apart.training.objectives.contract import Given, Objective, of_one_state
+from apart.training.objectives.contract import Given, Objective, for_good, of_one_state
 from apart.training.state import Hyper
 
 
@@ -45,4 +45,5 @@ def build(given: Given) -> Objective:
         each = jax.vmap(jax.grad(spheres.towards))(rows, kept.tasks[drawn.batch.skill])
         return kept._replace(phi=adam.step(form, kept.phi, pull(each / rows.shape[0]), rate))
 
-    return Objective(init, of_one_state(of_states, after=True), of_states, of_states, fit=fit)
+    rewards = of_one_state(of_states, after=True)
+    return Objective(init, rewards, of_states, of_states, fit=fit, stays=for_good)
