@@ -100,9 +100,26 @@ def test_with_a_place_for_every_point_nothing_moves_any_more():
     now = LOOKED(ADD(points.init(6, 1, size=16), jnp.arange(5.0)[:, None]))
     for _ in range(4):
         now = LOOKED(now)
-    assert float(now.width) == 0
+    assert float(now.width) == 0.5  # half a gap
     assert sorted(set(now.place[:, 0].tolist())) == [0, 1, 2, 3, 4]
     np.testing.assert_array_equal(LOOKED(now).place, now.place)
+
+
+@pytest.mark.parametrize("seen", [np.eye(16), np.random.default_rng(0).normal(size=(16, 4))])
+def test_more_skills_than_points_leave_a_place_on_every_point(seen):
+    """Look after look; a bump is 1 in its place and next to nothing in all others."""
+    kept = points.add(points.init(20, seen.shape[1]), jnp.asarray(seen, jnp.float32))
+    distinct = []
+    for _ in range(10):
+        kept = points.looked(kept)
+        distinct.append(len(np.unique(np.asarray(kept.place), axis=0)))
+    assert distinct == sorted(distinct)
+    assert distinct[-1] == 16
+    near = np.array(points.read(kept, jnp.asarray(seen, jnp.float32)))
+    own = np.asarray(points.distances(jnp.asarray(seen, jnp.float32), kept.place)).argmin(axis=0)
+    assert (near[own, np.arange(20)] > 0.9).all()
+    near[own, np.arange(20)] = 0.0
+    assert near.max() < 1e-3
 
 
 def test_places_in_another_space_are_those_of_what_points_are_there():

@@ -54,6 +54,8 @@ class Places:
             self.place = self.unneeded_moved()
         self.place = self.middles()
         self.width = max(min(math.dist(m, p) for p in self.place) for m in self.memory)
+        if len(self.memory) > 1:
+            self.width = max(self.width, min(self.gap) / 2)
 
     def territories(self):
         """Of each skill: its points by number, with the distances of all places from them."""

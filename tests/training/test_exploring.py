@@ -58,6 +58,34 @@ def test_of_several_successors_the_one_seen_most_counts():
     assert exploring.leads_to(next_state, visits).tolist() == [[1], [UNTRIED], [UNTRIED]]
 
 
+def test_an_action_that_often_fails_leads_to_where_it_comes_to_otherwise():
+    """State 0: moves with 0.4; state 1: stays but for an accident; state 2: never moves."""
+    next_state = jnp.array([[[0, 1]], [[1, 2]], [[2, 0]]])
+    visits = jnp.array([[[6.0, 4.0]], [[9.0, 1.0]], [[8.0, 0.0]]])
+    assert exploring.leads_to(next_state, visits).tolist() == [[1], [1], [2]]
+
+
+@pytest.mark.parametrize(("steps", "goes"), [(10, True), (9, False)])
+def test_nothing_is_done_by_chance_on_the_way_to_what_can_be_tried(steps, goes):
+    """The last cell of a corridor, nine steps away, is untried; every choice is a random one."""
+    world, stay = parse("S.........", "corridor"), 0
+    known = np.ones((10, 5), bool)
+    known[9] = False
+    asked = Drawn(jnp.zeros(1, jnp.int32), jnp.full((1, steps), stay, jnp.int32))
+    got = trying(Dynamics.of(world), jnp.zeros((10, 5, 1)), visits_of(known), asked, KEY)
+    assert got.obs[0].tolist() == ([*range(10), 9] if goes else [0] * 10)
+
+
+def test_places_as_far_away_as_an_episode_is_long_are_found():
+    """Random actions on the way would always come too late."""
+    world = parse("S" + 30 * ".", "corridor")
+    config, world = resolve(world, "apart_spread", {"skills": 4, "horizon": 30, "steps": 20_000})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.chunk(run.init(0, hyper), hyper, config.iterations)
+    last = np.asarray(run.evaluate(state, hyper).trajectories)[:, -1]
+    assert abs(np.arange(31)[:, None] - last).min(axis=1).max() == 4  # 31 cells: 4 is the least
+
+
 def test_an_episode_in_an_unknown_world_tries_all_there_is():
     """A corridor ends in walls: each is tried once, not for the rest of the episode."""
     world = parse("S....", "corridor")

@@ -40,7 +40,7 @@ class Points(NamedTuple):
     gap: Array  # [M] distance to the nearest other point of the memory; 1e30: an empty place
     n: Array  # [] int32 points in the memory
     place: Array  # [K, D]
-    width: Array  # [] the covering radius
+    width: Array  # [] the covering radius; at least half of the least gap
 
 
 def size_for(n_skills: int) -> int:
@@ -154,10 +154,11 @@ def looked(kept: Points, space: Space | None = None) -> Points:
     between = distances(spread, spread)
     apart = known[:, None] & known & ~jnp.eye(len(known), dtype=bool)
     gap = jnp.where(known, jnp.where(apart, between, _FAR).min(1), _FAR)
-    first = kept.memory[0]
-    place = jnp.where(kept.width > 0, kept.place, first)  # all begin where the first episode did
+    place = kept.place
     if space is None:
         place, width = _stepped(kept.memory, known, place)
+        # Where every point has a place, the radius is rounding; that of half a gap tells them apart.
+        width = jnp.maximum(width, jnp.where(kept.n > 1, gap.min() / 2, 0.0))
     else:
         memory, were = space.embed(kept.memory), space.embed(place)
         now, width = _stepped(memory, known, were)

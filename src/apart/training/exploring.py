@@ -18,18 +18,24 @@ from apart._types import Array
 UNTRIED = -1  # where nobody knows what an action leads to
 NEVER = 2**30  # steps to where no way leads: more than any episode has
 _BY_CHANCE = 5  # times that an action is tried where it may lead to several states
+_MOVES = 0.5  # as often as it stays where it is: an action that does that leads elsewhere
 
 
 def leads_to(next_state: Array, visits: Array) -> Array:
     """[S, A] the state that each action led to most often; `UNTRIED` where it is to be tried.
 
-    That is once, or several times where chance has a part: a single step may be an unlucky one.
+    That is once, or several times where chance has a part: a single step may be an unlucky one. An
+    action that often fails leads to where it comes to when it does not.
 
     Args:
         next_state: [S, A, N].
         visits: [S, A, N] how often each successor was seen.
     """
-    likeliest = jnp.argmax(visits, axis=2, keepdims=True)
+    here = next_state == jnp.arange(next_state.shape[0], dtype=next_state.dtype)[:, None, None]
+    stays = jnp.where(here, visits, 0.0).sum(axis=2, keepdims=True)
+    moves = jnp.where(here, 0.0, visits)
+    mostly = moves.max(axis=2, keepdims=True) >= jnp.maximum(_MOVES * stays, 1e-6)
+    likeliest = jnp.argmax(jnp.where(mostly, moves, visits), axis=2, keepdims=True)
     state = jnp.take_along_axis(next_state, likeliest, axis=2)[:, :, 0]
     enough = 1 if next_state.shape[2] == 1 else _BY_CHANCE
     return jnp.where(visits.sum(axis=2) > enough - 0.5, state, UNTRIED)  # visits fade a little
@@ -65,7 +71,8 @@ def episode(
 
     It knows what it has tried itself: the steps to what is left are put right in every state that
     it comes through, which leads it out of corners in which nothing is left (learning real-time A*,
-    Korf 1990). Where nothing can be tried in time it acts greedily.
+    Korf 1990). On the way there it does nothing by chance: what is just in time would not be. Where
+    nothing can be tried in time it acts greedily, but for ``choice``.
 
     Args:
         leads: as of `leads_to`, before the episode.
@@ -73,7 +80,7 @@ def episode(
         after: (state, action, luck) -> the next state.
         greedy: [S] the action of the skill whose episode it is.
         start: the first state.
-        choice: [T] an action, or A for whatever is best.
+        choice: [T] an action, or A for the greedy one.
         luck: [T] the world's chance.
     """
     n_actions = leads.shape[1]
@@ -83,8 +90,8 @@ def episode(
         chosen, chance, left = drawn
         row = known[state]
         away = jnp.where(row == UNTRIED, 0, 1 + steps[row])
-        best = jnp.where(away.min() < left, jnp.argmin(away), greedy[state])
-        action = jnp.where(chosen == n_actions, best, chosen)
+        acts = jnp.where(chosen == n_actions, greedy[state], chosen)
+        action = jnp.where(away.min() < left, jnp.argmin(away), acts)
         reached = after(state, action, chance)
         first_time = row[action] == UNTRIED
         known = known.at[state, action].set(jnp.where(first_time, reached, row[action]))
