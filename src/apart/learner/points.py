@@ -157,7 +157,7 @@ def looked(kept: Points, space: Space | None = None) -> Points:
     place = kept.place
     if space is None:
         place, width = _stepped(kept.memory, known, place)
-        # Where every point has a place, the radius is rounding; that of half a gap tells them apart.
+        # Where every point has a place the radius is rounding; half a gap still tells them apart.
         width = jnp.maximum(width, jnp.where(kept.n > 1, gap.min() / 2, 0.0))
     else:
         memory, were = space.embed(kept.memory), space.embed(place)
