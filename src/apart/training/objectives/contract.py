@@ -81,7 +81,8 @@ class Objective(NamedTuple):
     tries: bool = False  # episodes in a table go and try what was never tried (`exploring`)
     stays: Callable[[Kept], Array] | None = None
     # [] bool: where the world ended an episode, rewards go on as if it stayed there, for methods
-    # that look beyond the last step; None: nothing follows
+    # that look beyond the last step: where rewards are below 0, ending would pay otherwise. None:
+    # nothing follows, and who is paid learns to live on
     at_edge: bool = False  # its rewards say what is worth a state that no episode ever leaves
 
 
@@ -115,11 +116,6 @@ def rewards_of(objective: Objective, kept: Kept, moved: Moved, skill: Array, hyp
     if objective.own_moves is not None:
         return objective.own_moves(kept, moved, skill, hyper)
     return objective.rewards(kept, moved, hyper)[jnp.arange(skill.shape[0]), skill]
-
-
-def for_good(kept: Kept) -> Array:
-    """`Objective.stays` of rewards that are those of a state, at any time."""
-    return jnp.ones((), bool)
 
 
 def for_ever(hyper: Hyper) -> Array:

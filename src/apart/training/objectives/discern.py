@@ -18,7 +18,7 @@ from apart.learner.adam import Fitted
 from apart.learner.episodes import Sampled
 from apart.objective import spheres
 from apart.training.objectives import moves
-from apart.training.objectives.contract import Given, Met, Objective, for_good, of_one_state
+from apart.training.objectives.contract import Given, Met, Objective, of_one_state
 from apart.training.state import Hyper
 
 
@@ -90,5 +90,4 @@ def build(given: Given) -> Objective:
         meet=meet,
         fit=fit,
         bounds=None if in_table else (0.0, 1.0),
-        stays=for_good,
     )

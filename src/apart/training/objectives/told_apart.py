@@ -22,7 +22,6 @@ from apart.training.objectives.contract import (
     Met,
     Objective,
     for_ever,
-    for_good,
     of_one_state,
 )
 from apart.training.objectives.measured import measured
@@ -87,7 +86,6 @@ def build(given: Given, whole: bool = True) -> Objective:
         rivals=rivals if p.discriminator.pairwise else None,
         by_place=p.by_place,
         tries=keeper.tries,
-        stays=for_good if p.context.after else None,
         at_edge=keeper.worth is not None,
     )
 

@@ -16,7 +16,7 @@ from apart.learner import adam
 from apart.learner.adam import Fitted
 from apart.learner.episodes import Sampled
 from apart.objective import spheres
-from apart.training.objectives.contract import Given, Objective, for_good, of_one_state
+from apart.training.objectives.contract import Given, Objective, of_one_state
 from apart.training.state import Hyper
 
 
@@ -46,4 +46,6 @@ def build(given: Given) -> Objective:
         return kept._replace(phi=adam.step(form, kept.phi, pull(each / rows.shape[0]), rate))
 
     rewards = of_one_state(of_states, after=True)
-    return Objective(init, rewards, of_states, of_states, fit=fit, stays=for_good)
+    return Objective(
+        init, rewards, of_states, of_states, fit=fit, stays=lambda kept: jnp.ones((), bool)
+    )
