@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 
 from apart._types import Array, Key, Obs
 from apart.learner import adam
@@ -45,7 +46,8 @@ def build(given: Given) -> Objective:
         each = jax.vmap(jax.grad(spheres.towards))(rows, kept.tasks[drawn.batch.skill])
         return kept._replace(phi=adam.step(form, kept.phi, pull(each / rows.shape[0]), rate))
 
+    def stays(kept: Features) -> Array:
+        return jnp.ones((), bool)
+
     rewards = of_one_state(of_states, after=True)
-    return Objective(
-        init, rewards, of_states, of_states, fit=fit, stays=lambda kept: jnp.ones((), bool)
-    )
+    return Objective(init, rewards, of_states, of_states, fit=fit, stays=stays)
