@@ -565,6 +565,14 @@ HELD = {
         ),
     },
     "docs/paper/apart_spread.md": {
+        "with counts episodes come to all {:.0f} and all {:.0f} buckets on every seed, and at the "
+        "end the skills visit {:.1f} and {:.1f} of them": (
+            lambda: [
+                in_maze(name, 50, "count_exploration", count)
+                for count in ("seen", "visited")
+                for name in ("bottleneck", "u")
+            ]
+        ),
         "it is complete in {} of {} runs ({} worlds, 300k steps), `apart_plus` in {} of {}": (
             lambda: [
                 *all_ends("apart_spread"),

@@ -85,7 +85,7 @@ def spread_soon() -> str:
             cells.append(f"{shown} ({len(full)} of {len(at)} seeds)")
         rows.append([f"`{name}`", mine[0]["possible"], *cells])
     methods = (f"`{method}`" for method in dict.fromkeys(row["method"] for row in table))
-    return markdown(["world", "cells in reach, of 100 skills", *methods], rows)
+    return markdown(["world", "distinct ends possible, of 100 skills", *methods], rows)
 
 
 @table
