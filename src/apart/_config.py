@@ -329,11 +329,14 @@ def number(name: str, text: str, whole: bool, like: str = "") -> int | float:
             return int(plain) * factor
         value = float(plain) * factor
     except ValueError:
-        raise UserError(f"{name}: {_shown(text)} is not {kind} (such as {like})") from None
+        raise UserError(f"{name}: {shown(text)} is not {kind} (such as {like})") from None
     return int(value) if whole and value.is_integer() and abs(value) < 1e18 else value
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """``value`` in a message, cut where it is long."""
+    if isinstance(value, int) and abs(value) >= 10**40:
+        return "a number of more than 40 digits"  # thousands of them have no text
     text = repr(value)
     return text if len(text) < 40 else text[:36] + "..."
 
@@ -355,15 +358,15 @@ def check_value(name: str, value: Any) -> Any:
     if expected is int and isinstance(value, float) and value.is_integer():
         value = int(value)
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    shown = _shown(value)
+    seen = shown(value)
     if not (is_number if expected is float else type(value) is expected):
         words = {int: "a whole number", float: "a number", bool: "true or false", str: "a name"}
-        raise UserError(f"{flag(name)}: {shown} is not {words[expected]}")
+        raise UserError(f"{flag(name)}: {seen} is not {words[expected]}")
     if is_number:
         if isinstance(value, float) and not math.isfinite(value):
-            raise UserError(f"{flag(name)}: {shown} is not a finite number")
+            raise UserError(f"{flag(name)}: {seen} is not a finite number")
         if not spec.low <= value <= spec.high:
             raise UserError(
-                f"{flag(name)}: {shown} is outside {_bound(spec.low)} to {_bound(spec.high)}"
+                f"{flag(name)}: {seen} is outside {_bound(spec.low)} to {_bound(spec.high)}"
             )
     return float(value) if expected is float else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shutil
 from collections import Counter
@@ -20,9 +21,12 @@ from apart.comparison.metrics import METRICS, Measured, Metric
 from apart.comparison.results import Cell, Result
 from apart.comparison.rows import rows, usual
 from apart.methods import METHODS
+from apart.report import figures
 from apart.running.queue import Failure
+from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.worlds import search
+from apart.worlds.grid import parse
 
 SMALL = {"steps": [160], "seeds": [0, 1], "skills": 6, "sharing": True, "say": lambda text: None}
 WORDS = ["--steps", "160", "--seeds", "2", "--skills", "6", "--no-sharing"]
@@ -165,8 +169,11 @@ def test_a_failed_run_leaves_its_row_with_the_others_and_is_named(made, tmp_path
     shutil.copytree(made[0], tmp_path / "copy")
     gone = runs_of((tmp_path / "copy", None), "vic")[1].path
     (gone / run_folder.SUMMARY).unlink()
+    (tmp_path / "copy" / "compare.json").unlink()
 
     def fails(runs, watch, until):
+        if not runs:  # only asked whether it is there
+            return {}
         assert list(runs) == [gone]
         return {gone: Failure(3, "apart: numbers")}
 
@@ -187,7 +194,8 @@ def test_what_is_there_is_shown_where_the_whole_is_stopped(made, tmp_path):
     (runs_of((folder, None), "vic")[1].path / run_folder.SUMMARY).unlink()
 
     def stops(runs, watch, until):
-        raise RunInterrupted("stopped", 2)
+        if runs:
+            raise RunInterrupted("stopped", 2)
 
     with pytest.raises(RunInterrupted):
         compare(["corridor"], folder, methods=METHODS_HERE, engine=stops, **SMALL)
@@ -203,7 +211,8 @@ def test_what_another_comparison_has_is_shown_and_not_trained(made, tmp_path):
 
     def stops(runs, watch, until):
         todo.extend(path.name for path in runs)
-        raise RunInterrupted("stopped", 2)
+        if runs:
+            raise RunInterrupted("stopped", 2)
 
     with pytest.raises(RunInterrupted):
         compare(["corridor"], tmp_path, methods=["vic"], engine=stops, known=found, **asked)
@@ -214,6 +223,84 @@ def test_what_another_comparison_has_is_shown_and_not_trained(made, tmp_path):
         ("vic + sharing", [0, 1]),
         ("random_walk", [0, 1]),  # not asked for, but there
     ]
+
+
+def test_rows_that_are_stored_stay_where_fewer_are_asked_for(made, tmp_path):
+    folder, found = made
+    shutil.copytree(folder, tmp_path / "copy")
+    asked = {**SMALL, "seeds": [1], "sharing": False}
+    again = compare(["corridor"], tmp_path / "copy", methods=["vic"], engine=refuses, **asked)
+    for rows_now in (again, results.read(tmp_path / "copy" / "compare.json")):
+        assert [(row.label, list(row.seeds)) for row in rows_now] == [
+            (row.label, list(row.seeds)) for row in found
+        ]
+    other = [row._replace(identity="other") for row in found]  # of other options: out of date
+    results.write(tmp_path / "copy" / "compare.json", other, "a machine")
+    again = compare(["corridor"], tmp_path / "copy", methods=["vic"], engine=refuses, **asked)
+    seeds = {row.label: list(row.seeds) for row in again}
+    assert seeds == {"vic": [1], "vic + sharing": [0, 1], "random_walk": [0, 1]}
+
+
+def test_a_run_that_was_damaged_is_named_and_the_others_are_shown(made, tmp_path):
+    folder, said = tmp_path / "copy", []
+    shutil.copytree(made[0], folder)
+    (folder / "compare.json").unlink()
+    damaged = runs_of((folder, None), "vic")[1].path
+    (damaged / run_folder.SKILLS).write_text("half of i")
+    asked = {**SMALL, "say": said.append}
+    found = compare(["corridor"], folder, methods=METHODS_HERE, engine=refuses, **asked)
+    assert [(row.label, row.seeds) for row in found] == [
+        ("vic", [0]),
+        ("vic + sharing", [0, 1]),
+        ("random_walk", [0, 1]),
+    ]
+    (line,) = (line for line in said if line.startswith("not counted"))
+    assert f"to train it again, remove {damaged}" in line
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seeds": [], "cells": {}},
+        {"seeds": "01"},
+        {"seeds": [0, 0]},
+        {"label": 5},
+        {"world": []},
+        {"method": ""},
+        {"steps": "1M"},
+        {"skills": None},
+        {"horizon": True},
+        {"cells": {}},
+        {"cells": {"distinct": {"values": [None, 1], "exact": True, "most": 6}}},
+        {"cells": {"distinct": {"values": {"0": 1, "1": 2}, "exact": True, "most": 6}}},
+        {"cells": {"distinct": {"values": [1, 10**400], "exact": True, "most": 6}}},
+        {"cells": {"distinct": {"values": [1, 2], "exact": True, "most": "x"}}},
+    ],
+)
+def test_a_row_that_nobody_measured_is_refused_in_one_line(made, tmp_path, change):
+    stored = json.loads((made[0] / "compare.json").read_text())
+    stored["rows"][1] |= change
+    (tmp_path / "other.json").write_text(json.dumps(stored))
+    with pytest.raises(UserError, match="its row 2 is not as 'apart compare' writes one"):
+        results.read(tmp_path / "other.json")
+
+
+def test_a_link_is_refused_before_anything_is_trained(tmp_path):
+    (tmp_path / "there" / "runs").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "there")
+    with pytest.raises(UserError, match="link is a link; give the folder itself as --out"):
+        compare(["corridor"], tmp_path / "link", methods=["vic"], engine=refuses, **SMALL)
+
+
+@pytest.mark.parametrize("name", ["a$_$b", "bad\udcff"])
+def test_a_name_of_a_map_is_no_formula(name, tmp_path):
+    """Neither in the table of a comparison nor in the picture of a run."""
+    world = parse("S..", name)
+    run = apart.train(world, method="vic", steps=160, skills=3, horizon=4, out=tmp_path / "run")
+    assert figures.skills_picture(run).stat().st_size > 1000
+    shown = show.figure([row()._replace(world=name)])
+    files.write_picture(tmp_path / "compare.png", shown)
+    assert (tmp_path / "compare.png").stat().st_size > 1000
 
 
 def test_equal_rows_are_joined_seed_by_seed():

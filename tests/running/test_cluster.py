@@ -171,6 +171,30 @@ def test_without_ray_one_line_says_how_to_get_it(monkeypatch):
         cluster.Cluster()
 
 
+def test_a_cluster_that_is_not_there_changes_nothing(tmp_path, monkeypatch, in_this_process):
+    """Finished sets stay as they are, whether they are to be made anew or to go on."""
+
+    class Gone:
+        def init(self, **options):
+            raise ConnectionError("nobody answers")
+
+        def shutdown(self):
+            pass
+
+    folder = tmp_path / "set"
+    options = {"method": "vic", "steps": 160, "skills": 6, "seeds": 2}
+    apart.train("corridor", out=folder, **options)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    monkeypatch.setitem(sys.modules, "ray", Gone())
+    monkeypatch.setenv("RAY_ADDRESS", "ray://nowhere:1")
+    with pytest.raises(UserError, match="no cluster .nobody answers"):
+        apart.train("corridor", out=folder, overwrite=True, engine="ray", **options)
+    with pytest.raises(UserError, match="no cluster .nobody answers"):
+        apart.resume(folder, steps=320, engine="ray")
+    after = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.name != ".lock"}
+    assert {path: text for path, text in before.items() if path.name != ".lock"} == after
+
+
 def test_parts_of_checkpoints_are_known_by_name():
     good = ("iteration-000000000007.json", "iteration-000000000007.safetensors")
     bad = ("iteration-7.json", "iteration-000000000007.txt", "iteration-000000000007", "x.json")

@@ -126,6 +126,27 @@ def test_what_differs_has_folders_of_its_own(file):
         ),
         ('[options]\nworld = "empty"\nslip = "x"', r"\[options\]: slip: 'x' is not a number"),
         ('seeds = 9\n[options]\nworld = "empty"\nseed = 2147483640', "--seed: .* is outside"),
+        (f"seeds = {'9' * 5000}", "not valid TOML"),
+        (f"seeds = 0x{'f' * 6000}", "seeds = a number of more than 40 digits: give"),
+        (f"x = {'[' * 3000}", "not valid TOML"),
+        (f'[options]\nworld = "empty"\nseed = 0x{"f" * 6000}', "more than 40 digits is outside"),
+        (
+            "[grid]\n"
+            + "\n".join(
+                f"{key} = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]"
+                for key in (
+                    "skills",
+                    "horizon",
+                    "seed",
+                    "batch",
+                    "buffer",
+                    "hold",
+                    "steps",
+                    "bonus",
+                )
+            ),
+            "100,000,000 runs, at most 100,000 fit",
+        ),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_key(text, message, file, capsys):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from apart._errors import RunInterrupted
+from apart._errors import RunInterrupted, UserError
 from apart.comparison import results, show
 from apart.comparison.rows import Row, What, rows
 from apart.methods import METHODS
@@ -73,12 +74,13 @@ def compare(
     table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
     say(study.words("compare", tasks.values()))
+    before = _stored(folder)
     try:
         failures = _trained(table, tasks.values(), engine, say)
     except RunInterrupted:
-        _show(table, known, folder, say)
+        _show(table, known, before, folder, say)
         raise
-    found = _show(table, known, folder, say)
+    found = _show(table, known, before, folder, say)
     raise_failures(failures, len(tasks))
     return found
 
@@ -124,14 +126,33 @@ def _in_order(found: Sequence[results.Result], table: Sequence[Row]) -> list[res
     return sorted(found, key=place)
 
 
+def _stored(folder: Path) -> list[results.Result]:
+    """The rows that ``folder`` has already, as far as they can be read."""
+    with contextlib.suppress(UserError):
+        return results.read(folder / STORED)
+    return []
+
+
 def _show(
-    table: Sequence[Row], known: Sequence[results.Result], folder: Path, say: Say
+    table: Sequence[Row],
+    known: Sequence[results.Result],
+    before: Sequence[results.Result],
+    folder: Path,
+    say: Say,
 ) -> list[results.Result]:
-    """What was measured of the runs that are there, and what is ``known``, written and said."""
-    found = _in_order(results.joined([*results.measured(table), *known]), table)
+    """What was measured of the runs that are there, and what is ``known``, written and said.
+
+    Rows that were there ``before`` stay, and their seeds, unless they are of other options.
+    """
+    now = results.joined([*results.measured(table, say), *known])
+    there = {result.what: result for result in now}
+    stay = [old for old in before if results.fits(old, there.get(old.what))]
+    found = _in_order(results.joined([*now, *stay]), table)
     if found:
         results.write(folder / STORED, found, machine.words())
-        files.write_bytes(folder / "compare.md", (show.page(found) + "\n").encode())
+        files.write_bytes(
+            folder / "compare.md", (show.page(found) + "\n").encode("utf-8", "replace")
+        )
         files.write_picture(folder / "compare.png", show.figure(found))
         say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,11 +43,14 @@ class Result(NamedTuple):
         return self.world, self.label, self.steps, self.skills
 
 
-def measured(rows: Iterable[Row]) -> list[Result]:
-    """The finished runs of ``rows``; a row of which no seed ended well is left out."""
+def measured(rows: Iterable[Row], say: Callable[[str], None]) -> list[Result]:
+    """The finished runs of ``rows``; a row of which no seed ended well is left out.
+
+    A run that was damaged since is left out, too, and named.
+    """
     found = []
     for row in rows:
-        runs = [run_folder.load(task.folder) for task in row.tasks if task.done]
+        runs = list(_loaded(row, say))
         if not runs:
             continue
         cells = {}
@@ -70,6 +73,17 @@ def measured(rows: Iterable[Row]) -> list[Result]:
     return found
 
 
+def _loaded(row: Row, say: Callable[[str], None]) -> Iterator[run_folder.Run]:
+    for task in row.tasks:
+        if task.done:
+            try:
+                run = run_folder.load(task.folder)
+                assert len(run.skills)  # reads them
+                yield run
+            except UserError as error:
+                say(f"not counted: {error}; to train it again, remove {task.folder}")
+
+
 def joined(results: Iterable[Result]) -> list[Result]:
     """Equal rows as one, with the seeds of all; of a seed that several have, the first.
 
@@ -80,6 +94,14 @@ def joined(results: Iterable[Result]) -> list[Result]:
         known = found.get(result.what)
         found[result.what] = result if known is None else _both(known, result)
     return list(found.values())
+
+
+def fits(one: Result, other: Result | None) -> bool:
+    """Whether both may be one row: equal options, as far as they say, and episodes as long."""
+    if other is None:
+        return True
+    same = one.identity == other.identity or not (one.identity and other.identity)
+    return same and one.horizon == other.horizon
 
 
 def check_same(result: Result, identity: str) -> None:
@@ -156,26 +178,57 @@ def read(path: Path) -> list[Result]:
     for n, row in enumerate(rows, 1):
         try:
             found.append(_result(row))
-        except (AttributeError, LookupError, TypeError, ValueError):
+        except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
             raise UserError(
                 f"{path}: no comparison: its row {n} is not as 'apart compare' writes one"
             ) from None
     return found
 
 
+def _list(value: Any) -> list[Any]:
+    if type(value) is not list:
+        raise TypeError("not a list")
+    return value
+
+
 def _result(row: Mapping[str, Any]) -> Result:
     cells = {
         name: Cell(
-            [math.inf if value is None else float(value) for value in cell["values"]],
+            [math.inf if value is None else float(value) for value in _list(cell["values"])],
             bool(cell["exact"]),
             cell["most"],
         )
         for name, cell in row["cells"].items()
     }
     found = Result(**{**row, "cells": cells})
-    if any(len(cell.values) != len(found.seeds) for cell in cells.values()):
-        raise ValueError(f"{found.label} has not one value for each seed")
+    _check(found)
     return found
+
+
+def _check(found: Result) -> None:
+    """`ValueError` where something in a row that was read is not what `measured` gives."""
+    texts = (found.world, found.label, found.method, found.identity)
+    whole = (found.steps, found.skills, found.horizon)
+    if not all(isinstance(text, str) for text in texts) or not all(texts[:3]):
+        raise ValueError("a name is none")
+    if not all(type(n) is int and n > 0 for n in whole):
+        raise ValueError("a number of steps or skills is none")
+    seeds = found.seeds
+    if type(seeds) is not list or not seeds or not all(type(n) is int for n in seeds):
+        raise ValueError("seeds are no list of numbers")
+    if len(set(seeds)) != len(seeds):
+        raise ValueError("a seed is there twice")
+    if not found.cells:
+        raise ValueError("nothing was measured")
+    for name, cell in found.cells.items():
+        never = name in METRICS and METRICS[name].never
+        finite = [math.isfinite(x) or (never and x == math.inf) for x in cell.values]
+        if len(finite) != len(seeds) or not all(finite):
+            raise ValueError("not one number for each seed")
+        if cell.most is not None and not (
+            type(cell.most) in (int, float) and math.isfinite(cell.most)
+        ):
+            raise ValueError("a bound is no number")
 
 
 def words(name: str, cell: Cell) -> str:
@@ -190,7 +243,7 @@ def words(name: str, cell: Cell) -> str:
         shown = "-" if math.isinf(middle) else f"{middle:,.0f}"
         return f"{shown} ({reached} of {len(cell.values)})"
     found = statistics.mean(cell.values)
-    mean = f"{found.estimate:,.{metric.digits}f}"
+    mean = f"{round(found.estimate, metric.digits) + 0.0:,.{metric.digits}f}"  # no -0.00
     if len(cell.values) < 2:
         return mean
     return f"{mean} ± {found.high - found.estimate:,.{metric.digits}f}"

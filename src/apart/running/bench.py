@@ -17,10 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from apart._errors import UserError
 from apart._version import __version__
 from apart.facts import needs_task
 from apart.methods import METHODS
 from apart.running import machine, threads, turns
+from apart.running.pool import last_words
 from apart.runs.files import write_json
 from apart.settings import resolve
 from apart.worlds.grid import parse
@@ -251,14 +253,21 @@ def bench(seconds: float, repeats: int, path: Path | None) -> int:
                 f"{row['compile_seconds']:12.1f}{row['peak_rss_mb']:12,.0f}{row['threads']:12}",
                 flush=True,
             )
+        _keep(path, results)
     for name, work in BESIDE.items():
         results[name] = _in_own_process(work.title, 0, seconds, repeats)
         turns.printed(results[name], work)
     results["host"] = _bench_host(seconds, repeats)
+    _keep(path, results)
     if path:
-        write_json(path, results)
         print(f"written to {path}", file=sys.stderr)
     return 0
+
+
+def _keep(path: Path | None, results: dict[str, Any]) -> None:
+    """What was measured so far, where it is asked for."""
+    if path:
+        write_json(path, results)
 
 
 def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> Any:
@@ -267,8 +276,10 @@ def _in_own_process(title: str, number: int, seconds: float, repeats: int) -> An
         [sys.executable, "-m", "apart.running.bench", *words],
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if done.returncode:
+        raise UserError(f"{title}: {last_words(done.stderr) or f'exit {done.returncode}'}")
     return json.loads(done.stdout.strip().split("\n")[-1])
 
 

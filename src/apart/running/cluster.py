@@ -50,10 +50,15 @@ class Cluster:
         self._told = 0
         self._cancelled = False
 
+    @property
+    def begins_here(self) -> bool:
+        """Whether the cluster is one that is still to be started."""
+        return not os.environ.get("RAY_ADDRESS")
+
     def __enter__(self) -> Cluster:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
         os.environ.setdefault("RAY_worker_niceness", "0")  # this is the work, not beside it
-        own: dict[str, Any] = {} if os.environ.get("RAY_ADDRESS") else {"include_dashboard": False}
+        own: dict[str, Any] = {"include_dashboard": False} if self.begins_here else {}
         try:
             self._ray.init(log_to_driver=False, **own)
         except (ConnectionError, OSError, ValueError, RuntimeError) as error:

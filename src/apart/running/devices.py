@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from apart._errors import UserError
+from apart.running.pool import last_words
 
 
 def find(name: str | None) -> Any:
@@ -29,7 +30,7 @@ def check(name: str | None) -> None:
     command = [sys.executable, "-m", "apart.running.devices", name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise UserError(done.stderr.strip().split("\n")[-1])
+        raise UserError(last_words(done.stderr))
 
 
 if __name__ == "__main__":

@@ -32,10 +32,19 @@ def on_ray(runs: Runs, watch: Watcher[Path], until: float = math.inf) -> dict[Pa
     version of this package; they share no disk.
     """
     cluster = Cluster()  # needs Ray, also where there is nothing to do
-    if not runs:
+    if not runs and cluster.begins_here:
         return {}
     with cluster as workers:
         return queue.run(runs, watch, until, workers)
+
+
+def check(engine: Engine) -> None:
+    """`UserError` where ``engine`` is not there, before anything is changed for it.
+
+    This machine is; a cluster must have Ray and, where RAY_ADDRESS names one, answer.
+    """
+    if engine is on_ray:
+        engine({}, lambda *_: None, math.inf)
 
 
 LOCAL = "local"

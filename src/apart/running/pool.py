@@ -24,7 +24,7 @@ from apart.running.queue import NOTE, Ended, Event
 def command(folder: Any, *words: str) -> list[str]:
     """The words of a child that goes on with the run in ``folder`` and tells its progress."""
     told = ["--progress", "json", "--no-draw", "--threads", "1"]
-    return [sys.executable, "-m", "apart", "resume", str(folder), *told, *words]
+    return [sys.executable, "-m", "apart", "resume", *told, *words, "--", str(folder)]
 
 
 class Pool:
@@ -123,5 +123,16 @@ def drain(stream: IO[str], last: deque[str]) -> None:
     for line in stream:
         if line.startswith(NOTE):
             print(line.rstrip(), file=sys.stderr, flush=True)
-        elif line.strip():
+        elif says_why(line):
             last.append(line.strip())
+
+
+def says_why(line: str) -> bool:
+    """Whether a line of a child may be its reason: JAX ends its tracebacks with a note."""
+    text = line.strip()
+    return bool(text.strip("-")) and not text.startswith("For simplicity, JAX has removed")
+
+
+def last_words(text: str) -> str:
+    """The reason in all that a child wrote to standard error."""
+    return next((line.strip() for line in reversed(text.splitlines()) if says_why(line)), "")

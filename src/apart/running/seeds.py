@@ -13,7 +13,7 @@ from typing import Any
 
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
-from apart.running import devices
+from apart.running import devices, engines
 from apart.running.engines import ENGINES, LOCAL, Engine
 from apart.running.progress import Listener, Progress
 from apart.running.queue import raise_failures
@@ -45,7 +45,7 @@ def train_set(
         )
     if engine is ENGINES[LOCAL]:
         devices.check(device)
-    engine({}, lambda *_: None, math.inf)  # one that is not there says so first
+    engines.check(engine)
     with claims.claimed(folder, overwrite):
         plan.write_set(folder, config, world, seeds)
         return _finish(folder, plan.read_set(folder, None), device, listener, engine)
@@ -63,6 +63,7 @@ def resume_set(
         raise run_folder.nothing_in(folder)
     if engine is ENGINES[LOCAL]:
         devices.check(device)
+    engines.check(engine)
     with Lock(folder):
         plans = plan.read_set(folder, steps)
         if steps is not None and (folder / run_folder.SET).exists():

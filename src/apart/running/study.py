@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
 from apart.checks import memory_bytes
-from apart.running import machine
+from apart.running import engines, machine
 from apart.running.board import Board, Say
 from apart.running.engines import Engine
 from apart.running.progress import duration, several
@@ -64,6 +64,8 @@ def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None
 
     A folder that is not empty has ``result`` in it, if not runs.
     """
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a link; give the folder itself as --out")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another --out")
     its_own = (folder / run_folder.RUNS).is_dir() or (folder / result).exists()
@@ -96,6 +98,7 @@ def train(
     Unless told to ``keep_states``, checkpoints of finished runs are removed. Returns what failed.
     """
     tasks = {one.folder: one for one in todo}
+    engines.check(engine)
     for one in tasks.values():
         _write(one)
     with Board({folder: one.seconds for folder, one in tasks.items()}, groups, say) as board:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from apart._config import MOVED, SPECS, Config, check_value, unknown_option
+from apart._config import MOVED, SPECS, Config, check_value, shown, unknown_option
 from apart._errors import UserError, unknown
 from apart.methods import OURS
 from apart.running import study
@@ -53,18 +54,18 @@ def read(path: Path, folder: Path) -> list[Task]:
         found = tomllib.loads(files.read_bytes(path, _MOST_BYTES).decode("utf-8"))
     except UnicodeDecodeError:
         raise UserError(f"{path}: not a text file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{path}: not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # also numbers and lists beyond all measure
+        raise UserError(f"{path}: not valid TOML: {str(error).splitlines()[0]}") from None
     for name in found:
         if name not in _TABLES:
             raise _at(path, "", _misplaced(name))
     shared, seeds = _table(path, found, "options"), _seeds(path, found.get("seeds", 1))
     _check_keys(path, "[options]", shared)
-    said = [*_grid(path, found), *_list(path, found)]
-    if not said:
-        said = [_Said("[options]", {})]
-    if len(said) * seeds > _MOST_RUNS:
-        raise _at(path, "", UserError(f"{len(said) * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
+    grid, listed = _checked_grid(path, found), [*_list(path, found)]
+    n = (math.prod(map(len, grid.values())) if grid else 0) + len(listed)
+    if n * seeds > _MOST_RUNS:
+        raise _at(path, "", UserError(f"{n * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
+    said = [*_combined(grid), *listed] or [_Said("[options]", {})]
     tasks: dict[Path, Task] = {}
     worlds: _Worlds = {}
     for one in said:
@@ -127,7 +128,7 @@ def _table(path: Path, found: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _seeds(path: Path, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_SEEDS:
-        raise UserError(f"{path}: seeds = {value!r}: give a whole number, 1 to {MAX_SEEDS:,}")
+        raise UserError(f"{path}: seeds = {shown(value)}: give a whole number, 1 to {MAX_SEEDS:,}")
     return value
 
 
@@ -143,13 +144,18 @@ def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
             raise _at(path, where, error)
 
 
-def _grid(path: Path, found: Mapping[str, Any]) -> Iterator[_Said]:
-    """Every combination, the last key changing first."""
+def _checked_grid(path: Path, found: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """The values of each key."""
     grid = _table(path, found, "grid")
     _check_keys(path, "[grid]", grid)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise UserError(f"{path}: [grid]: {key} = {values!r}: give a list, such as [1, 2]")
+    return grid
+
+
+def _combined(grid: Mapping[str, Sequence[Any]]) -> Iterator[_Said]:
+    """Every combination, the last key changing first."""
     for values in itertools.product(*grid.values()) if grid else ():
         chosen = dict(zip(grid, values, strict=True))
         words = ", ".join(f"{key} = {value!r}" for key, value in chosen.items())

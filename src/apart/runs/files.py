@@ -162,7 +162,13 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_picture(path: Path, figure: Any) -> None:
-    """A Matplotlib figure in the format that the name of ``path`` ends with."""
+    """A Matplotlib figure in the format that the name of ``path`` ends with.
+
+    Names are names, whatever is in them: a $ begins no formula.
+    """
+    for text in figure.findobj(lambda artist: hasattr(artist, "set_parse_math")):
+        text.set_parse_math(False)
+        text.set_text(text.get_text().encode("utf-8", "replace").decode())
     data = io.BytesIO()
     figure.savefig(data, format=path.suffix[1:])
     write_bytes(path, data.getvalue())
