@@ -129,8 +129,9 @@ def readme_state() -> str:
         f"**State of the reproduction.** {headline()} "
         "([which, and why not](docs/paper/ledger.md)).",
         f"Two examples: `apart` finds {ours:.1f} of 85 skills after 5M steps, {theirs:.1f} with "
-        f"`--reading published`, where the paper reports {paper:g} (both count as reproduced: "
-        "better, and within two of its deviations); `tuned_vic` had all skills of "
+        f"`--reading published`, where the paper reports {paper:g} (the first is better, the "
+        "interval of the second comes within two of its deviations: both count as reproduced); "
+        "`tuned_vic` had all skills of "
         f"its world at some evaluation within {counted.steps / 1e6:.0f}M steps in {had} of "
         f"{sum(map(len, tuned))} runs (three worlds), where the paper reports all.",
         "The paper leaves open how many updates are made per step, whether the one layer has a "

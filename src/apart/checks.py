@@ -17,6 +17,7 @@ from apart.facts import NAMED, Facts, is_idle
 from apart.learner import networks, q_learning
 from apart.learner.networks import NETWORKS
 from apart.learner.q_learning import Q_RULES
+from apart.learner.sizes import points_for
 from apart.methods import METHODS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS
@@ -329,6 +330,9 @@ def memory_bytes(config: Config, world: World) -> int:
         size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row
     ring = 0
+    if facts.discriminates and facts.over_known and sight.n_states is None and not facts.by_place:
+        m = points_for(config.skills)  # distances between all points, and to all places
+        floats += m * m * 5 // 4 + 2 * m * config.skills
     if not isinstance(world, TableWorld):
         kept = config.buffer + config.skills * (config.horizon + 1)  # replay, evaluation
         if facts.objective.by_episode:  # whole episodes of a batch

@@ -198,7 +198,7 @@ class Oracle:
             decisions = config.horizon // config.hold
             self.ends = Places(len(self.q), config.skills, 0, decisions)
         elif config.discriminator == "ends":
-            self.points = PointPlaces(config.skills, points.size_for(config.skills))
+            self.points = PointPlaces(config.skills, points.points_for(config.skills))
         elif config.discriminator == "bins":
             self.bins = Bins(len(self.q), config.skills, config.horizon)
         self.counts = config.discriminator == "counts"

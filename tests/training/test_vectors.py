@@ -164,6 +164,18 @@ def test_memory_is_asked_for_what_networks_of_an_objective_give():
     assert many - few > 4 * 4 * 256 * (4 * 3 - 1) * 200
 
 
+def test_memory_is_asked_for_the_distances_of_points():
+    """All pairs of eight points a skill, in a world of small networks."""
+    with pytest.raises(UserError, match=r"--skills 90000 in maze:u needs .* GB of memory"):
+        resolve("maze:u", "apart_spread", {"skills": 90_000})
+    few, many = (
+        memory_bytes(*resolve("maze:u", "apart_spread", {"skills": k, "network": "linear"}))
+        for k in (1_000, 2_500)
+    )
+    assert few > 320e6  # what one look takes for its distances alone, as XLA says
+    assert many > 2_000e6
+
+
 def test_skills_from_pixels_train_and_repeat_themselves(tmp_path):
     """The one method that brings a network of its own in tables, with a smaller one here."""
     options = {"skills": 3, "horizon": 4, "steps": 256, "batch": 32, "network": "cnn:4:3"}

@@ -146,7 +146,7 @@ def test_places_by_a_function_of_the_users():
 def test_where_the_package_is_missing_one_line_says_so(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, kind, None)
     with pytest.raises(
-        UserError, match=rf"needs the package {kind}: pip install 'apart\[{kind}\]'"
+        UserError, match=rf"needs the package {kind}: pip install '.\[{kind}\]' in the folder"
     ):
         worlds.load(f"{kind}:Some-v0")
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from apart.running import records
 from apart.worlds import grid, load, spread, tables
+from apart.worlds.holding import held
 
 
 def pairs_of(world):
@@ -130,3 +131,15 @@ def test_in_a_maze_the_measure_is_that_of_its_buckets(ends):
     assert found["mean_distance"] == pytest.approx(mean, abs=1e-3)
     assert found["gap"] == (None if gap is None else pytest.approx(gap))
     assert found["ideal_radius"] == slow_ideal(world.cells, world.cells.n_states, len(ends))
+
+
+def test_ideal_places_of_held_decisions_are_where_these_can_end():
+    """A line of 13 cells, each decision three steps: every third cell, however many skills."""
+    line = grid.parse("S............", "line")
+    may_end = held(line, 3).last_states(4)
+    assert np.flatnonzero(may_end).tolist() == [0, 3, 6, 9, 12]
+    assert (
+        spread.ideal_radius(line, 12, 5, may_end) == spread.ideal_radius(line, 12, 9, may_end) == 1
+    )
+    assert spread.ideal_radius(line, 12, 13) == 0
+    assert spread.spread(line, 12, np.array([0, 3, 6, 9, 12]), 13, may_end).score == 1.0

@@ -16,6 +16,7 @@ from apart.running.jobs import path
 from apart.running.progress import REPORTERS, duration, several
 from apart.runs.folder import Run, RunSet, found
 from apart.runs.plan import MAX_THREADS
+from apart.worlds.world import TableWorld
 
 _DEVICES = ("cpu", "gpu", "tpu", "cuda", "rocm")
 
@@ -140,8 +141,9 @@ def _covering(run: Run) -> list[str]:
     found, noun = run.spread, run.world.places.noun
     if found is None:
         return []
+    unit = "step" if isinstance(run.world, TableWorld) else noun  # steps from bin to bin elsewhere
     return [
-        f"seed {run.summary['seed']}: every {noun} is within {several(found['radius'], 'step')} "
+        f"seed {run.summary['seed']}: every {noun} is within {several(found['radius'], unit)} "
         f"of an end, {found['mean_distance']:.2f} on average (ends by greedy k-center: within "
         f"{found['ideal_radius']})"
     ]

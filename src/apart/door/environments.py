@@ -84,5 +84,5 @@ def _gymnasium(name: str) -> Iterator[None]:
     try:
         import gymnasium  # noqa: F401
     except ImportError:
-        raise UserError(f"{name} needs Gymnasium: pip install 'apart[gym]'") from None
+        raise UserError(f"{name} needs Gymnasium: pip install gymnasium") from None
     yield

@@ -21,13 +21,12 @@ import jax
 import jax.numpy as jnp
 
 from apart._types import Array
+from apart.learner.sizes import points_for
 from apart.learner.territories import most, needed_elsewhere
 
 EVERY: Final = 8  # rounds between two looks at the memory
 _MOVES: Final = 4  # at most, in one look, of skills that are not needed
 _MIDDLES: Final = 8  # steps towards the middle of a territory
-_PER_SKILL: Final = 8  # points in the memory for each skill, 1,024 at least
-_LEAST: Final = 1024
 _MOST_NUMBERS: Final = 128  # of a point; longer observations are projected
 _BETTER: Final = 0.98  # a place moves for a radius that is smaller by this factor
 _FAR: Final = 1e30  # of a place in the memory that is empty
@@ -41,11 +40,6 @@ class Points(NamedTuple):
     n: Array  # [] int32 points in the memory
     place: Array  # [K, D]
     width: Array  # [] the covering radius; at least half of the least gap
-
-
-def size_for(n_skills: int) -> int:
-    """M."""
-    return max(_LEAST, _PER_SKILL * n_skills)
 
 
 def seen_as(n_numbers: int) -> int:
@@ -68,7 +62,7 @@ def projected(points: Array) -> Array:
 
 def init(n_skills: int, dimensions: int, size: int | None = None) -> Points:
     """Nothing was seen yet: all places are the origin. ``size`` is M, unless it follows from K."""
-    size = size or size_for(n_skills)
+    size = size or points_for(n_skills)
     return Points(
         memory=jnp.zeros((size, dimensions)),
         gap=jnp.full(size, _FAR, jnp.float32),

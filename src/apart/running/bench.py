@@ -218,7 +218,7 @@ def _bench_host(seconds: float, repeats: int) -> dict[str, Any] | None:
     """The same in a process of its own, printed; None where it cannot be measured."""
     print(f"\n{HOST_TITLE}")
     if not _has_host():
-        print("not measured: needs minigrid (pip install 'apart[minigrid]')")
+        print("not measured: needs minigrid (pip install minigrid)")
         return None
     row: dict[str, Any] = _in_own_process(HOST_TITLE, 0, seconds, repeats)
     print(f"{'':18}{'steps/s':>12}{'CPU µs/step':>14}{'over bare':>12}")

@@ -42,7 +42,7 @@ class Cluster:
         try:
             import ray
         except ImportError:
-            raise UserError("--engine ray needs Ray: pip install 'apart[ray]'") from None
+            raise UserError("--engine ray needs Ray: pip install ray") from None
         self._ray: Any = ray
         self._tasks: dict[Any, Path] = {}
         self._locks: dict[Path, Lock] = {}

@@ -65,8 +65,11 @@ def spread_of(world: World, config: Config, evaluation: Evaluation) -> dict[str,
     table = world.cells if isinstance(world, JaxWorld) else world
     if not isinstance(table, TableWorld):
         return None
-    horizon = config.horizon if table is world else table.n_states
-    found = spread(table, horizon, _ends(evaluation), config.skills)
+    if table is world:
+        may_end = held(table, config.hold).last_states(config.decisions)
+        found = spread(table, config.horizon, _ends(evaluation), config.skills, may_end)
+    else:
+        found = spread(table, table.n_states, _ends(evaluation), config.skills)
     return {**found._asdict(), "score": round(found.score, 4)}
 
 

@@ -32,8 +32,8 @@ class _Package(NamedTuple):
 
 
 _PACKAGES: Final[Mapping[str, _Package]] = {
-    "MiniGrid-": _Package("minigrid", "pip install 'apart[minigrid]'"),
-    "BabyAI-": _Package("minigrid", "pip install 'apart[minigrid]'"),
+    "MiniGrid-": _Package("minigrid", "pip install minigrid"),
+    "BabyAI-": _Package("minigrid", "pip install minigrid"),
     "ALE/": _Package("ale_py", "pip install ale-py"),
     **{
         begin: _Package("gymnasium_robotics", "pip install gymnasium-robotics")
@@ -174,7 +174,7 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
         import gymnasium
     except ImportError:
         raise UserError(
-            f"{asked} needs Gymnasium: pip install 'apart[gym]' (for MiniGrid: 'apart[minigrid]')"
+            f"{asked} needs Gymnasium: pip install gymnasium (for MiniGrid: minigrid)"
         ) from None
     package = next((p for begin, p in _PACKAGES.items() if id_.startswith(begin)), None)
     if package is not None:

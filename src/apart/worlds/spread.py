@@ -38,10 +38,17 @@ class Spread(NamedTuple):
         return self.ideal_radius / self.radius
 
 
-def spread(world: TableWorld, horizon: int, ends: IntArray, n_skills: int) -> Spread:
+def spread(
+    world: TableWorld,
+    horizon: int,
+    ends: IntArray,
+    n_skills: int,
+    may_end: BoolArray | None = None,
+) -> Spread:
     """Of the states ``ends`` [n], repeated or not, against ``n_skills`` ideal places.
 
-    Places are the states in reach of ``horizon`` steps.
+    Places are the states in reach of ``horizon`` steps; ideal ones are among those in which an
+    episode ``may_end`` [S], unless said all where one of so many steps can.
     """
     places = np.flatnonzero(world.distance <= horizon)
     distinct = np.unique(np.asarray(ends))
@@ -50,7 +57,7 @@ def spread(world: TableWorld, horizon: int, ends: IntArray, n_skills: int) -> Sp
         radius=int(away.max()),
         mean_distance=round(float(away.mean()), 4),
         gap=_gap(world, distinct),
-        ideal_radius=ideal_radius(world, horizon, n_skills),
+        ideal_radius=ideal_radius(world, horizon, n_skills, may_end),
     )
 
 
@@ -92,13 +99,16 @@ def _to_another(world: TableWorld, start: int, is_end: BoolArray) -> int:
     return world.n_states
 
 
-def ideal_radius(world: TableWorld, horizon: int, n_ends: int) -> int:
+def ideal_radius(
+    world: TableWorld, horizon: int, n_ends: int, may_end: BoolArray | None = None
+) -> int:
     """The covering radius of ``n_ends`` places by greedy k-center, from the best first place.
 
     Each next end is the place farthest from all before it, which is at most twice the smallest
     radius there is (Gonzalez 1985). Only states that an episode can end in are chosen.
     """
-    may_end, places = world.last_states(horizon), world.distance <= horizon
+    may_end = world.last_states(horizon) if may_end is None else may_end
+    places = world.distance <= horizon
     if n_ends >= int(may_end.sum()):
         everywhere = np.flatnonzero(may_end).astype(np.int32)
         return int(steps_from(world, everywhere)[places].max())

@@ -34,7 +34,9 @@ def certain(kind: str, name: str, slip: float) -> None:
 
 def missing(kind: str, name: str) -> UserError:
     """For a package that is not installed."""
-    return UserError(f"{kind}:{name} needs the package {kind}: pip install 'apart[{kind}]'")
+    return UserError(
+        f"{kind}:{name} needs the package {kind}: pip install '.[{kind}]' in the folder of apart"
+    )
 
 
 def no_id(kind: str, name: str, ids: list[str]) -> UserError:

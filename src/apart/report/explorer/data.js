@@ -79,8 +79,7 @@ function prepareRun(data, run, number) {
   run.ends = endsOf(run);
   run.order = Array.from(run.last.keys());
   if (run.world.counted) {
-    run.order.sort((a, b) =>
-      run.last[a] - run.last[b] || run.probability[b] - run.probability[a] || a - b);
+    run.order.sort((a, b) => run.last[a] - run.last[b] || a - b);
   }
   run.colour = [];
   run.order.forEach((skill, place) => { run.colour[skill] = `c${place % 7}`; });
@@ -91,12 +90,9 @@ function prepareRun(data, run, number) {
   });
 }
 
-// Place -> the skills that end there, the one that the discriminator knows best first.
+// Place -> the skills that end there, in the order of their numbers: the first counts as found.
 function endsOf(run) {
   const ends = new Map();
   run.last.forEach((place, skill) => ends.set(place, [...(ends.get(place) || []), skill]));
-  for (const skills of ends.values()) {
-    skills.sort((a, b) => run.probability[b] - run.probability[a] || a - b);
-  }
   return ends;
 }
