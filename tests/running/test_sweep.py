@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import here
 
+import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
@@ -176,6 +177,18 @@ def test_one_of_the_list_and_then_the_rest(file, capsys, monkeypatch):
     assert main(["sweep", "trial.toml", "--index", "1"]) == 0  # done: nothing to train
     assert "trial.toml: 1 run, 1 done, 0 to do" in capsys.readouterr().out
     assert len(trained) == 1
+
+
+def test_settings_are_summed_up_over_their_seeds(file, capsys, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    path = file(f"seeds = 2\n{options}[grid]\nepsilon = [0.1, 0.2]")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    shown = capsys.readouterr().out
+    runs = [apart.load(task.folder) for task in sweep.read(path, path.parent / "runs" / "trial")]
+    for first, epsilon in ((0, 0.1), (2, 0.2)):
+        mean = (runs[first].n_effective + runs[first + 1].n_effective) / 2
+        assert f"  vic, epsilon {epsilon}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
 
 
 def test_what_failed_is_said_at_the_end(file, capsys, monkeypatch):

@@ -38,7 +38,8 @@ def run(parsed: argparse.Namespace) -> int:
         for n, task in enumerate(sweep.chosen(file, folder, index), index or 0):
             print(f"{n:4}  {_state(task):8}  {task.folder}  {task.label}")
         return 0
-    sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
+    tasks = sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
+    print("\nskills found, on average:", *sweep.means(tasks), sep="\n  ")
     print(f"runs: {folder / run_folder.RUNS}")
     return 0
 

@@ -40,7 +40,10 @@ def make_env(
 
         found = worlds.load(world, slip)
         if not isinstance(found, TableWorld):
-            raise UserError(f"{found.name}: only tables and maps; this world is an environment")
+            raise UserError(
+                f"{found.name}: no table, and only maps and other tables are made into one; its "
+                "skills act by run.skills.rollout and .reach, those of gym:ID by apart.skill_env"
+            )
         if steps is not None and (type(steps) is not int or steps < 1):
             raise UserError(f"--steps {steps!r}: give a number from 1 on, or None: no limit")
         return TableEnv(found, goal, steps)

@@ -12,6 +12,7 @@ import math
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final, NamedTuple
 
 from apart._config import MOVED, SPECS, Config, check_value, shown, unknown_option
@@ -20,9 +21,11 @@ from apart.methods import OURS
 from apart.running import study
 from apart.running.board import Say
 from apart.running.engines import Engine
+from apart.running.progress import several
 from apart.running.queue import raise_failures
 from apart.running.study import Task
 from apart.runs import files
+from apart.runs import folder as run_folder
 from apart.runs.plan import MAX_SEEDS
 from apart.settings import ASKED, AUTO, resolve
 from apart.worlds.world import World
@@ -90,6 +93,24 @@ def train(
         groups = {path.stem: {task.folder for task in tasks}}
         raise_failures(study.train(todo, groups, engine, say), len(todo))
     return tasks
+
+
+def means(tasks: Iterable[Task]) -> Iterator[str]:
+    """A line for each run of the file: skills found, on average over its seeds."""
+    groups: dict[tuple[str, str], list[run_folder.Run]] = {}
+    for task in tasks:
+        if task.done:
+            groups.setdefault((task.label, task.world.name), []).append(
+                run_folder.load(task.folder)
+            )
+    for (label, world), runs in groups.items():
+        many = several(len(runs), "seed")
+        if not runs[0].world.places.counted:
+            yield f"{label}, {world}: not counted, {many}"
+            continue
+        mean = fmean(float(run.n_effective) for run in runs)
+        shown = run_folder.found(round(mean, 1), runs[0].n_available, len(runs[0].skills))
+        yield f"{label}, {world}: {shown}, {many}"
 
 
 def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
