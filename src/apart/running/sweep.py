@@ -109,8 +109,8 @@ def means(tasks: Iterable[Task]) -> Iterator[str]:
             yield f"{label}, {world}: not counted, {many}"
             continue
         mean = fmean(float(run.n_effective) for run in runs)
-        shown = run_folder.found(round(mean, 1), runs[0].n_available, len(runs[0].skills))
-        yield f"{label}, {world}: {shown}, {many}"
+        told = run_folder.found(round(mean, 1), runs[0].n_available, len(runs[0].skills))
+        yield f"{label}, {world}: {told}, {many}"
 
 
 def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
