@@ -3,6 +3,7 @@
     python benchmarks/spread.py maps       the paper's worlds and 16 maps, K = 4 to 64
     python benchmarks/spread.py others     DIAYN, VIC, APART, METRA and apart_plus with few skills
     python benchmarks/spread.py held_out   maps drawn at random that nothing was chosen on
+    python benchmarks/spread.py tight      episodes that just come to the farthest cell
     python benchmarks/spread.py epsilon    the share of random actions, in a maze
     python benchmarks/spread.py ablation   without each part
     python benchmarks/spread.py complete   as many skills as cells, beside apart_plus
@@ -327,6 +328,14 @@ def ablation(seeds: int, steps: int) -> None:
     programs._program.cache_clear()
 
 
+def tight(seeds: int, steps: int) -> None:
+    for world in MAPS:
+        far = int(load(world).distance.max())
+        for skills in (8, 16):
+            cases = [Case(world, skills, seed, steps, change="tight") for seed in range(seeds)]
+            made("tight", cases, {"horizon": far})
+
+
 def complete(seeds: int, steps: int) -> None:
     for world in MAPS:
         n = load(world).n_states
@@ -467,6 +476,7 @@ def main() -> None:
         others,
         ablation,
         complete,
+        tight,
         soon,
         chance,
         scale,

@@ -84,7 +84,9 @@ def compare_sharing() -> str:
         means = (f"{fmean(one.cells['distinct'].values):.1f}" for one in both)
         rows.setdefault(row.method, {})[row.world] = " / ".join(means)
         seeds.setdefault(row.method, set()).add(len(row.seeds))
-    many = {label: " to ".join(map(str, sorted(n))) for label, n in seeds.items()}
+    many = {
+        label: " to ".join(map(str, dict.fromkeys([min(n), max(n)]))) for label, n in seeds.items()
+    }
     in_order = [label for label in METHODS if label in rows]
     return markdown(
         ["", *(f"{world}, own / all" for world in worlds), "seeds"],
