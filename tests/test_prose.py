@@ -548,11 +548,12 @@ HELD = {
         ),
     },
     "docs/family/smerl.md": {
-        "still comes to the goal on {} of {} seeds, one of six but for a seed with three, and none "
+        "still comes to the goal on {} of {} seeds, one of six but for a seed with {}, and none "
         "of the task alone": (
             lambda: [
                 sum(came > 0 for came in through("smerl", None)),
                 len(through("smerl", None)) if not any(through("smerl", 2.0)) else "not all",
+                WORDS[max(through("smerl", None))],
             ]
         ),
         "the longer way earns 81 of {:.0f} points": (
