@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from statistics import fmean
 
 from apart import worlds
@@ -14,6 +15,11 @@ from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
 from tabled.base import ROOT, markdown, stored, table
+
+
+def between(numbers: Collection[int]) -> str:
+    """``1 to 4``, or the number that all are."""
+    return " to ".join(map(str, dict.fromkeys([min(numbers), max(numbers)])))
 
 
 @table
@@ -48,7 +54,7 @@ def compare_few() -> str:
         seeds.setdefault(row.label, set()).add(len(radius))
     rows = []
     for label in sorted(cells, key=lambda label: -fmean(scores[label])):
-        many = " to ".join(map(str, dict.fromkeys([min(seeds[label]), max(seeds[label])])))
+        many = between(seeds[label])
         there = [cells[label].get(world, "-") for world in ideal]
         rows.append([f"`{label}`", *there, f"{fmean(ends[label]):.1f}", many])
     head = [f"{world} (greedy k-center: {n})" for world, n in ideal.items()]
@@ -62,12 +68,17 @@ def compare_long() -> str:
     found = comparison.read(ROOT / "results" / "compare-long.json")
     worlds = list(dict.fromkeys(row.world for row in found))
     rows: dict[str, list[str]] = {}
+    seeds: dict[str, set[int]] = {}
     for row in found:
+        seeds.setdefault(row.label, set()).add(len(row.seeds))
         shorter = first[row.world, row.label, 1_000_000, row.skills]
         means = (f"{fmean(r.cells['distinct'].values):.1f}" for r in (shorter, row))
         rows.setdefault(row.label, []).append(" / ".join(means))
     head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
-    return markdown(["", *head], [[f"`{label}`", *cells] for label, cells in rows.items()])
+    return markdown(
+        ["", *head, "seeds of 5M"],
+        [[f"`{label}`", *cells, between(seeds[label])] for label, cells in rows.items()],
+    )
 
 
 @table
@@ -84,13 +95,13 @@ def compare_sharing() -> str:
         means = (f"{fmean(one.cells['distinct'].values):.1f}" for one in both)
         rows.setdefault(row.method, {})[row.world] = " / ".join(means)
         seeds.setdefault(row.method, set()).add(len(row.seeds))
-    many = {
-        label: " to ".join(map(str, dict.fromkeys([min(n), max(n)]))) for label, n in seeds.items()
-    }
     in_order = [label for label in METHODS if label in rows]
     return markdown(
         ["", *(f"{world}, own / all" for world in worlds), "seeds"],
-        [[f"`{m}`", *(rows[m].get(world, "-") for world in worlds), many[m]] for m in in_order],
+        [
+            [f"`{m}`", *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
+            for m in in_order
+        ],
     )
 
 

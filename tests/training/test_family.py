@@ -79,10 +79,22 @@ def numbers_that_are_not_refused_do_something(method, run, before):
         except UserError as error:
             assert "does nothing" in str(error)
             continue
-        state = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(6))
-        changed = [to_arrays(state), run.evaluate(state, hyper)]
-        both = zip(*map(jax.tree.leaves, ([to_arrays(before[0]), before[1]], changed)), strict=True)
-        assert any((a != b).any() for a, b in both), name
+        if differ(before, after(run, hyper, 6)):
+            continue
+        # While there is something to try, nothing is done by chance: later there is not.
+        later = after(run, hyper_of(usual), 60)
+        assert differ(later, after(run, hyper, 60)), name
+
+
+def after(run, hyper, rounds):
+    """The state and what is measured of it."""
+    state = run.chunk(run.init(jnp.uint32(1), hyper), hyper, jnp.int32(rounds))
+    return [state, run.evaluate(state, hyper)]
+
+
+def differ(one, other):
+    leaves = (jax.tree.leaves([to_arrays(state), found]) for state, found in (one, other))
+    return any((a != b).any() for a, b in zip(*leaves, strict=True))
 
 
 @pytest.mark.parametrize("method", IN_TABLES)
