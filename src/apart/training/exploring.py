@@ -18,7 +18,7 @@ from apart._types import Array
 UNTRIED = -1  # where nobody knows what an action leads to
 NEVER = 2**30  # steps to where no way leads: more than any episode has
 _BY_CHANCE = 5  # times that an action is tried where it may lead to several states
-_MOVES = 0.5  # as often as it stays where it is: an action that does that leads elsewhere
+_MOVES = 0.5  # moves for each time that it stays: an action that has as many leads elsewhere
 
 
 def leads_to(next_state: Array, visits: Array) -> Array:
@@ -31,14 +31,15 @@ def leads_to(next_state: Array, visits: Array) -> Array:
         next_state: [S, A, N].
         visits: [S, A, N] how often each successor was seen.
     """
+    if next_state.shape[2] == 1:
+        return jnp.where(visits[:, :, 0] > 0.5, next_state[:, :, 0], UNTRIED)  # they fade a little
     here = next_state == jnp.arange(next_state.shape[0], dtype=next_state.dtype)[:, None, None]
     stays = jnp.where(here, visits, 0.0).sum(axis=2, keepdims=True)
     moves = jnp.where(here, 0.0, visits)
     mostly = moves.max(axis=2, keepdims=True) >= jnp.maximum(_MOVES * stays, 1e-6)
     likeliest = jnp.argmax(jnp.where(mostly, moves, visits), axis=2, keepdims=True)
     state = jnp.take_along_axis(next_state, likeliest, axis=2)[:, :, 0]
-    enough = 1 if next_state.shape[2] == 1 else _BY_CHANCE
-    return jnp.where(visits.sum(axis=2) > enough - 0.5, state, UNTRIED)  # visits fade a little
+    return jnp.where(visits.sum(axis=2) > _BY_CHANCE - 0.5, state, UNTRIED)
 
 
 def steps_to_untried(leads: Array) -> Array:
