@@ -1,9 +1,11 @@
-"""Draw the stored studies in docs/images: ablation, pixels, compare, compare_few and payoff.png.
+"""Draw the stored studies in docs/images: ablation, pixels, compare*, payoff.png.
 
 python benchmarks/figures.py
 """
 
 from __future__ import annotations
+
+from statistics import fmean
 
 from tabled.base import ROOT, stored
 from tabled.payoff import goals_by_score, task_steps
@@ -81,6 +83,42 @@ def compare_few() -> draw.Figure:
     return show.figure(found, ("covering_radius",))
 
 
+def compare_long() -> draw.Figure:
+    """From 1M steps to five times as many: a method an arrow, those that end highest first."""
+    found = comparison.read(ROOT / "results" / "compare-long.json")
+    first = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
+    groups = show.groups(found)
+    ends: dict[str, list[float]] = {}
+    for row in found:
+        cell = row.cells["distinct"]
+        ends.setdefault(row.label, []).append(fmean(cell.values) / (cell.most or 1.0))
+    labels = sorted(ends, key=lambda label: -fmean(ends[label]))
+    planned = {row.label for row in found if row.plans}
+    made, axes = draw.figure(len(groups), size=(3.1 * len(groups) + 1.6, 0.22 * len(labels) + 1.4))
+    for axis, some in zip(axes, groups, strict=True):
+        for row in some:
+            shorter = first[row.world, row.label, 1_000_000, row.skills]
+            start, end = (fmean(one.cells["distinct"].values) for one in (shorter, row))
+            at, colour = labels.index(row.label), show.colour(row)
+            axis.plot((start, end), (at, at), color=colour, linewidth=1.6)
+            axis.plot(start, at, "o", color=colour, markersize=4.5, fillstyle="none")
+            axis.plot(end, at, "o", color=colour, markersize=4.5)
+        limit = some[0].cells["distinct"].most or 0.0
+        axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
+        axis.set_ylim(len(labels) - 0.5, -0.5)
+        axis.set_xlim(0, 1.06 * limit)
+        ticks = [label + " †" * (label in planned) for label in labels] if axis is axes[0] else []
+        axis.set_yticks(range(len(labels)), ticks, fontsize=7.5)
+        axis.set_xlabel("distinct last states", fontsize=8)
+        draw.title(axis, some[0].world)
+    made.supxlabel(
+        "hollow: 1M steps · filled: 5M steps · means over seeds"
+        f"{show.COLOURS}\ndashed: the most there can be",
+        fontsize=8,
+    )
+    return made
+
+
 WAYS = {
     "primitive": (draw.GREY, "o"),
     "primitive, optimistic": (draw.GREY, "s"),
@@ -148,5 +186,5 @@ def payoff() -> draw.Figure:
 
 
 if __name__ == "__main__":
-    for picture in (ablation, pixels, compare, compare_few, payoff):
+    for picture in (ablation, pixels, compare, compare_few, compare_long, payoff):
         picture().savefig(ROOT / "docs" / "images" / f"{picture.__name__}.png")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from statistics import fmean
 
 from apart import worlds
-from apart._config import Config
 from apart.comparison import results as comparison
 from apart.comparison import show
 from apart.comparison.rows import ALONE
-from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
@@ -20,6 +18,12 @@ from tabled.base import ROOT, markdown, stored, table
 def between(numbers: Collection[int]) -> str:
     """``1 to 4``, or the number that all are."""
     return " to ".join(map(str, dict.fromkeys([min(numbers), max(numbers)])))
+
+
+def naming(rows: Iterable[comparison.Result]) -> Callable[[str], str]:
+    """How a table writes a method: marked where one of ``rows`` says that it plans."""
+    planned = {row.label for row in rows if row.plans}
+    return lambda label: f"`{label}`" + show.PLANS * (label in planned)
 
 
 @table
@@ -52,11 +56,12 @@ def compare_few() -> str:
         scores.setdefault(row.label, []).append(ideal[row.world] / fmean(radius))
         ends.setdefault(row.label, []).append(fmean(row.cells["distinct"].values))
         seeds.setdefault(row.label, set()).add(len(radius))
+    named = naming(found)
     rows = []
     for label in sorted(cells, key=lambda label: -fmean(scores[label])):
         many = between(seeds[label])
         there = [cells[label].get(world, "-") for world in ideal]
-        rows.append([f"`{label}`", *there, f"{fmean(ends[label]):.1f}", many])
+        rows.append([named(label), *there, f"{fmean(ends[label]):.1f}", many])
     head = [f"{world} (greedy k-center: {n})" for world, n in ideal.items()]
     return markdown(["method", *head, "distinct last states, mean", "seeds"], rows)
 
@@ -75,9 +80,10 @@ def compare_long() -> str:
         means = (f"{fmean(r.cells['distinct'].values):.1f}" for r in (shorter, row))
         rows.setdefault(row.label, []).append(" / ".join(means))
     head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
+    named = naming(found)
     return markdown(
         ["", *head, "seeds of 5M"],
-        [[f"`{label}`", *cells, between(seeds[label])] for label, cells in rows.items()],
+        [[named(label), *cells, between(seeds[label])] for label, cells in rows.items()],
     )
 
 
@@ -96,10 +102,11 @@ def compare_sharing() -> str:
         rows.setdefault(row.method, {})[row.world] = " / ".join(means)
         seeds.setdefault(row.method, set()).add(len(row.seeds))
     in_order = [label for label in METHODS if label in rows]
+    named = naming(usual.values())
     return markdown(
         ["", *(f"{world}, own / all" for world in worlds), "seeds"],
         [
-            [f"`{m}`", *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
+            [named(m), *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
             for m in in_order
         ],
     )
@@ -117,11 +124,10 @@ def readme_compare() -> str:
             values = row.cells["distinct"].values
             cells.setdefault(row.method, {})[row.world] = (fmean(values), len(values))
     most = {row.world: row.cells["distinct"].most for row in found}
+    named = naming(found)
     rows = []
     for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
         means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
         seeds = sorted({n for _, n in by_world.values()})
-        plans = Q_RULES[str(METHODS[method].options.get("q_rule", Config.q_rule))].sweeps
-        label = f"`{method}`" + " †" * plans
-        rows.append([label, *means, " to ".join(dict.fromkeys(map(str, seeds)))])
+        rows.append([named(method), *means, " to ".join(dict.fromkeys(map(str, seeds)))])
     return markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)

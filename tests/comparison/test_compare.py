@@ -270,6 +270,7 @@ def test_a_run_that_was_damaged_is_named_and_the_others_are_shown(made, tmp_path
         {"steps": "1M"},
         {"skills": None},
         {"horizon": True},
+        {"plans": "yes"},
         {"cells": {}},
         {"cells": {"distinct": {"values": [None, 1], "exact": True, "most": 6}}},
         {"cells": {"distinct": {"values": {"0": 1, "1": 2}, "exact": True, "most": 6}}},
@@ -413,6 +414,24 @@ def test_words_carry_intervals_marks_and_bounds():
     assert "| `a` | 5.0 |" in show.markdown([one])
     assert "at most" not in show.markdown([one])
     assert all("exact" in line for line in [*show.legend([one])][-1:])
+
+
+def test_methods_that_plan_are_marked_in_tables_and_in_the_figure(tmp_path):
+    """As Q's rule says; the mark, the colour and what they mean come with them."""
+    table = rows(["empty"], ["vic", "apart_plus", "random_walk"], folder=tmp_path, **SMALL)
+    assert [r.label for r in table if r.plans] == ["apart_plus"]  # not where batches are sampled
+    learned, planned = row(), row("apart_plus")._replace(method="apart_plus", plans=True)
+    walk = row("random_walk")._replace(method="random_walk")
+    assert "| `apart_plus` † | 2.0" in show.markdown([learned, planned])
+    assert "| `vic` | 2.0" in show.markdown([learned, planned])
+    assert "apart_plus †" in show.text([planned])
+    assert any("† plans over" in line for line in show.legend([learned, planned]))
+    assert not any("†" in line for line in show.legend([learned]))
+    assert len({show.colour(one) for one in (learned, planned, walk)}) == 3
+    axis = show.figure([learned, planned]).axes[0]
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["vic", "apart_plus †"]
+    both = results.joined([planned, planned._replace(seeds=[2, 3])])
+    assert [one.plans for one in both] == [True]
 
 
 def test_a_line_of_the_figure_is_one_method_in_every_world():

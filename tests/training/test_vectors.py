@@ -36,7 +36,7 @@ from apart.worlds.world import About, JaxWorld, ObsSpec, Places
 
 BEYOND = [name for name, method in METHODS.items() if method.beyond]
 PLAIN = ("dgpo", "disdain")  # with networks as those of the paper's methods
-TINY = {"skills": 4, "steps": 1200, "batch": 16, "horizon": 40, "hold": 4}
+TINY = {"skills": 4, "steps": 1200, "batch": 16, "horizon": 40, "hold": 4, "network": "mlp:16,16"}
 LINEAR = {**TINY, "network": "linear", "observation": "arrays", "init_logits": 0.5}
 
 

@@ -36,6 +36,7 @@ class Result(NamedTuple):
     seeds: Sequence[int]  # those that ended well
     cells: Mapping[str, Cell]  # by metric
     identity: str = ""  # of options and world; older files do not say
+    plans: bool = False  # over all transitions seen, not from batches; older files do not say
 
     @property
     def what(self) -> What:
@@ -68,6 +69,7 @@ def measured(rows: Iterable[Row], say: Callable[[str], None]) -> list[Result]:
                 seeds=seeds,
                 cells=cells,
                 identity=row.identity,
+                plans=row.plans,
             )
         )
     return found
@@ -136,6 +138,7 @@ def _both(one: Result, other: Result) -> Result:
         seeds=[seeds[at] for at in order],
         cells=cells,
         identity=one.identity if other.identity else "",  # of all seeds, or of none
+        plans=one.plans or other.plans,
     )
 
 
@@ -211,6 +214,8 @@ def _check(found: Result) -> None:
     whole = (found.steps, found.skills, found.horizon)
     if not all(isinstance(text, str) for text in texts) or not all(texts[:3]):
         raise ValueError("a name is none")
+    if type(found.plans) is not bool:
+        raise ValueError("whether it plans is neither yes nor no")
     if not all(type(n) is int and n > 0 for n in whole):
         raise ValueError("a number of steps or skills is none")
     seeds = found.seeds

@@ -51,6 +51,11 @@ class Row(NamedTuple):
         """What all its runs share: their options and their world."""
         return study.same(self.tasks[0].config, self.tasks[0].world)
 
+    @property
+    def plans(self) -> bool:
+        """Whether Q plans over all transitions seen: its steps do not compare with others'."""
+        return Q_RULES[self.tasks[0].config.q_rule].sweeps
+
 
 def usual() -> list[str]:
     """Every method that is registered and brings no network of its own."""

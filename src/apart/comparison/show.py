@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from apart.comparison.metrics import METRICS
 from apart.comparison.results import Result, words
 from apart.comparison.rows import AS_IS
+from apart.methods import METHODS
 from apart.report import draw, statistics
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
     from apart.report.draw import Figure
 
+PLANS: Final = " †"  # behind a label
+_PLANNED: Final = "plans over all transitions seen"
+_MOST: Final = "at most"
 _DRAWN: Final = ("distinct", "information_count")
 _DRAWN_OF_FEW: Final = ("distinct", "covering_radius")  # with fewer skills than places
 
@@ -65,7 +69,7 @@ def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     names = columns(results)
     rows = []
     for result in results:
-        cells = [result.label]
+        cells = [result.label + PLANS * result.plans]
         for name in names:
             cell = result.cells.get(name)
             shown = "" if cell is None else words(name, cell)
@@ -76,7 +80,7 @@ def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
         known = [c.most for r in results if (c := r.cells.get(name)) and c.most is not None]
         most.append(f"{max(known):,.{METRICS[name].digits}f}" if known else "")
     if any(most):
-        rows.append(["at most", *most])
+        rows.append([_MOST, *most])
     return ["method", *(METRICS[name].head for name in names)], rows
 
 
@@ -108,22 +112,32 @@ def markdown(results: Sequence[Result]) -> str:
     for some in groups(results):
         head, rows = _cells(some)
         lines = [f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
-        lines += [f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows]
-        lines[-1] = lines[-1].replace("`at most`", "*at most*")
+        lines += [f"| {_in_code(row[0])} | {' | '.join(row[1:])} |" for row in rows]
         parts.append("\n".join([f"**{heading(some)}**", "", *lines]))
     return "\n\n".join(parts)
+
+
+def _in_code(label: str) -> str:
+    """A label as code, its mark after it; the last line is about all."""
+    if label == _MOST:
+        return f"*{label}*"
+    name = label.removesuffix(PLANS)
+    return f"`{name}`{label[len(name) :]}"
 
 
 def legend(results: Sequence[Result]) -> Iterator[str]:
     """What the columns are, what is exact and what is a sample."""
     for name in columns(results):
         yield f"{METRICS[name].head}: {METRICS[name].summary}"
+    if any(result.plans for result in results):
+        yield f"{PLANS.strip()} {_PLANNED}: its steps do not compare with those of the others"
     yield "± half of the 95 % interval of the mean over seeds (Student's t)"
     yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
 
 
 _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words
 _LEGEND: Final = "bar: mean · dot: a seed · line: 95 % interval of the mean"
+COLOURS: Final = f"\norange, †: {_PLANNED} · blue: learns from samples · grey: learns nothing"
 _LIMIT: Final = "\ndashed: the most there can be"
 
 
@@ -136,20 +150,21 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     usual = _DRAWN_OF_FEW if all(map(_is_few, results)) else _DRAWN
     names = [name for name in measures or usual if name in there] or there[:1]
     labels = _labels(results)
-    styles = _styles(result.method for result in results)
+    planned = {result.label for result in results if result.plans}  # in some world
+    marked = [label + PLANS * (label in planned) for label in labels]
     height = len(names) * (0.24 * len(labels) + 1.0)
     size = (3.1 * len(found) + 1.6, max(height, _LEAST_HEIGHT))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
         for column, some in enumerate(found):
             axis = axes[row * len(found) + column]
-            _panel(axis, name, some, labels, styles)
-            axis.set_yticks(range(len(labels)), labels if column == 0 else [], fontsize=7.5)
+            _panel(axis, name, some, labels)
+            axis.set_yticks(range(len(labels)), marked if column == 0 else [], fontsize=7.5)
             draw.title(axis, _title(some[0]) if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
     cells = (result.cells.get(name) for result in results for name in names)
     limited = any(cell is not None and cell.most for cell in cells)
-    made.supxlabel(_LEGEND + _LIMIT * limited, fontsize=8)
+    made.supxlabel(_LEGEND + COLOURS + _LIMIT * limited, fontsize=8)
     return made
 
 
@@ -176,18 +191,17 @@ def _panel(
     name: str,
     some: Sequence[Result],
     labels: Sequence[str],
-    styles: Mapping[str, str],
 ) -> None:
     most = 0.0
     for result in some:
         cell = result.cells.get(name)
         if cell is None:
             continue
-        at, colour = labels.index(result.label), styles[result.method]
+        at, by_kind = labels.index(result.label), colour(result)
         interval = statistics.mean(cell.values)
         alone = result.label == f"{result.method} {AS_IS}".rstrip()
-        axis.barh(at, interval.estimate, color=colour, alpha=0.45 if alone else 0.2, height=0.7)
-        axis.plot(cell.values, [at] * len(cell.values), "o", color=colour, markersize=3)
+        axis.barh(at, interval.estimate, color=by_kind, alpha=0.45 if alone else 0.2, height=0.7)
+        axis.plot(cell.values, [at] * len(cell.values), "o", color=by_kind, markersize=3)
         axis.plot((interval.low, interval.high), (at, at), color="black", linewidth=1.0)
         most = max(most, cell.most or 0.0, *cell.values)
     limit = max((c.most for r in some if (c := r.cells.get(name)) and c.most), default=math.nan)
@@ -197,11 +211,9 @@ def _panel(
     axis.set_xlim(0, 1.08 * most)
 
 
-def _styles(methods: Iterable[str]) -> Mapping[str, str]:
-    """A colour for each method: its own where it has one."""
-    spare = [colour for colour, _ in draw.SERIES]
-    found: dict[str, str] = {}
-    for method in dict.fromkeys(methods):
-        own = draw.STYLES.get(method)
-        found[method] = own[0] if own else spare[len(found) % len(spare)]
-    return found
+def colour(result: Result) -> str:
+    """By how it learns; of a method that is not registered here, as most do."""
+    if result.plans:
+        return "#d55e00"
+    method = METHODS.get(result.method)
+    return draw.GREY if method is not None and not method.learns else "#0072b2"
