@@ -286,6 +286,7 @@ METHODS: Final = Registry(
             "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
             {
                 **_OVA,
+                "reward": "clipped_log_posterior",
                 "objective": "count_bonus",
                 "time_weight": "last",
                 "context": "last",

@@ -384,6 +384,24 @@ def test_where_no_places_are_told_apart_nothing_is_counted(method, tmp_path):
     assert (tmp_path / "compare.png").exists()
 
 
+@pytest.mark.parametrize(
+    ("method", "world", "lacks"),
+    [
+        ("metra", "empty", "information_count"),  # rewards stay the same if phi is shifted
+        ("eigenoptions", "empty", "information_count"),
+        ("apart_plus", "empty:slip=0.2", "steps_to_full"),  # expected numbers are never all
+        ("random_walk", "empty", "steps_to_full"),
+        ("apart_plus", "empty", None),
+    ],
+)
+def test_what_means_nothing_is_not_measured(method, world, lacks, tmp_path):
+    name, _, slip = world.partition(":slip=")
+    options = {"skills": 100, "steps": 800, "horizon": 20, "slip": float(slip or 0.0)}
+    run = apart.train(name, method=method, **options, out=tmp_path / "run")
+    found = {metric for metric in METRICS if METRICS[metric].of(run) is None}
+    assert found == ({lacks} if lacks else set())
+
+
 def test_a_measure_is_one_record(made, monkeypatch):
     monkeypatch.setitem(
         METRICS._records,

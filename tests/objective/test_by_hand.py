@@ -84,6 +84,8 @@ def test_an_ensemble(maybe_jit):
     bonus = maybe_jit(ensemble.disagreement)(o)
     np.testing.assert_allclose(bonus, bits[0] - (bits[1] + bits[2]) / 2, rtol=1e-4)
     np.testing.assert_allclose(ensemble.disagreement(o[:1]), 0.0, atol=1e-6)
+    alone = maybe_jit(rewards.clipped_log_posterior)(o[1], 1.0)
+    np.testing.assert_allclose(alone, [0.0, math.log(1.4)], rtol=1e-5)  # log 0.6 < 0
 
 
 @both

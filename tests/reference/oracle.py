@@ -45,6 +45,8 @@ class PairLogits:
 def reward(name, logits, skill, beta):
     if name == "log_posterior":
         return math.log(softmax(beta * logits)[skill]) + math.log(len(logits))
+    if name == "clipped_log_posterior":
+        return max(0.0, math.log(softmax(beta * logits)[skill] * len(logits)))
     if name == "signed_posterior":
         return 2 * softmax(beta * logits)[skill] - 1
     if name == "posterior":

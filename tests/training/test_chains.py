@@ -269,6 +269,22 @@ def test_kept_skills_stay_as_they_are_and_growing_ones_learn(world, network, sta
     assert changed[[0, *range(2, 8)]].any() != stay
 
 
+@pytest.mark.parametrize("batch", [2, 400], ids=["in blocks", "as a whole"])
+def test_the_average_of_kept_skills_is_what_they_are(batch):
+    """It was one of updates that were thrown away, where a table is swept in blocks."""
+    said = {"skills": 8, "horizon": 20, "steps": 12_000, "batch": batch, "average_rate": 0.5}
+    config, world = resolve(CORRIDOR, "upside", said)
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.init(jnp.uint32(0), hyper)
+    tree = state.learnt.discriminator.tree
+    tree = tree._replace(kept=jnp.arange(8) == 0, growing=(jnp.arange(8) == 1))
+    learnt = state.learnt._replace(discriminator=state.learnt.discriminator._replace(tree=tree))
+    first = np.asarray(learnt.average_q)
+    after = run.chunk(state._replace(learnt=learnt), hyper, jnp.int32(12)).learnt
+    np.testing.assert_array_equal(after.average_q[..., 0], first[..., 0])
+    assert (np.asarray(after.average_q)[..., 1] != first[..., 1]).any()
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("tree") / "run"

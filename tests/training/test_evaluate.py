@@ -259,3 +259,20 @@ def test_several_starts_are_drawn_alike_and_counted_exactly():
     )
     assert got.mutual_information == pytest.approx(1.0)
     assert int(got.n_effective) == 2
+
+
+@pytest.mark.parametrize(("context", "paid"), [("next", 1), ("current", 0)])
+def test_rewards_are_reported_of_the_states_that_pay(context, paid):
+    """With ``current`` a step pays for the state that it leaves, also in what is measured."""
+    options = {"skills": 3, "horizon": 4, "steps": 400, "batch": 16, "context": context}
+    config, world = resolve(WORLD, "diayn", {**options, "init_logits": 1.0})
+    run, hyper = program(world, config), hyper_of(config)
+    state = run.init(jnp.uint32(1), hyper)
+    moving = state.learnt.q._replace(params=actions(RIGHT, STAY, RIGHT))
+    state = state._replace(learnt=state.learnt._replace(q=moving))
+    learner, found = learner_of(world, config), run.evaluate(state, hyper)
+    of_states = learner.objective.of_states(state.learnt.discriminator, None, hyper)
+    paths = np.asarray(found.trajectories)[:, paid : paid + 4]
+    own = np.asarray(of_states)[paths, np.arange(3)[:, None]]
+    np.testing.assert_allclose(found.mean_reward, own.mean(), rtol=1e-5)
+    np.testing.assert_allclose(found.mean_last_reward, own[:, -1].mean(), rtol=1e-5)

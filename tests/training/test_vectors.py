@@ -103,7 +103,7 @@ def test_an_episode_that_the_world_ended_is_worth_staying_there():
         ("edl", {}, 1 / (1 - 0.95)),
         ("visr", {"discount": 0.9}, 1 / (1 - 0.9)),
         ("edl", {"bootstrap_last": False}, 1.0),
-        ("discern", {}, 1.0),  # rewards above 0: living on pays
+        ("discern", {"discount": 0.9}, 1 / (1 - 0.9)),  # the goal may be where episodes end
         ("apart_spread", {}, 1.0),
         ("diayn", {"network": "mlp:8"}, 1.0),  # nothing is beyond its last step
         ("rnd", {}, 1.0),  # what is new is new once

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from apart._registry import Registry
+from apart.objective.objectives import OBJECTIVES
 from apart.runs.folder import Run
 from apart.worlds.world import TableWorld
 
@@ -95,8 +96,19 @@ def _most_bits(run: Run) -> float | None:
     return -sum(share * math.log2(share) for share in shares)
 
 
+def _information(run: Run) -> Measured | None:
+    """None where nothing that is learnt is a posterior of the skill."""
+    kind = OBJECTIVES.get(str(run.config["objective"]))
+    if kind is not None and not kind.posterior:
+        return None
+    return _last(run, "information_count", _greedy(run))
+
+
 def _first_full(run: Run) -> Measured | None:
+    """None where skills are counted in expectation, which is never a whole number of places."""
     if run.n_available is None or run.n_available > int(run.config["skills"]):
+        return None
+    if isinstance(run.world, TableWorld) and not _deterministic(run):
         return None
     found = run.summary["first_full_at"]
     return Measured(math.inf if found is None else float(found))
@@ -133,7 +145,7 @@ METRICS: Final = Registry(
             "2^E[log2 q(z|s_T) - log2 p(z)] by the run's own discriminator (DISDAIN's number)",
             "information count",
             "skills",
-            lambda run: _last(run, "information_count", _greedy(run)),
+            _information,
             most=_most_information,
         ),
         "mutual_information": Metric(

@@ -57,6 +57,8 @@ class Kind:
         staged: whether what it does at a step depends on how many there will be.
         outputs: (K, numbers of an observation) -> how many numbers each of its networks gives for
             one, where that is not one network with K of them.
+        posterior: whether its scores are a posterior of the skill, or its frequencies; where they
+            are not, no number of skills follows from them.
         squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
 
@@ -77,6 +79,7 @@ class Kind:
     own_form: bool = False
     staged: bool = False
     outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
+    posterior: bool = True
     squares: int = 0
 
 
@@ -158,6 +161,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.metra",
             reads=TRAINED,
             trains=True,
+            posterior=False,
         ),
         "counted": Kind(
             "1 / sqrt(visits) of a state or place, for all skills alike: exploration",
@@ -184,6 +188,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.eigen",
             listed=True,
             over_known=True,
+            posterior=False,
             squares=4,
         ),
         "visr": Kind(

@@ -48,6 +48,14 @@ def log_posterior(logits: Array, inverse_temperature: Array) -> Array:
     return jax.nn.log_softmax(inverse_temperature * logits) + jnp.log(float(logits.shape[0]))
 
 
+def clipped_log_posterior(logits: Array, inverse_temperature: Array) -> Array:
+    """[K] max(0, log q(z | s) + log K): a skill that is told worse than by chance pays nothing.
+
+    As the agents of DISDAIN's paper are rewarded, with and without a bonus; logits [K].
+    """
+    return jnp.maximum(log_posterior(logits, inverse_temperature), 0.0)
+
+
 def posterior(logits: Array, inverse_temperature: Array) -> Array:
     """[K] softmax(beta o), in [0, 1] (tuned VIC); logits [K]."""
     return jax.nn.softmax(inverse_temperature * logits)
@@ -167,6 +175,9 @@ REWARDS: Final = Registry(
     "reward",
     {
         "log_posterior": Reward("log q(z|s) + log K (DIAYN, VIC)", log_posterior, "logits"),
+        "clipped_log_posterior": Reward(
+            "log q(z|s) + log K, at least 0 (DISDAIN's agents)", clipped_log_posterior, "logits"
+        ),
         "posterior": Reward("softmax(beta o) of the skill", posterior, "logits"),
         "signed_posterior": Reward(
             "2 softmax(beta o) - 1 of the skill (tuned VIC)", signed_posterior, "logits"

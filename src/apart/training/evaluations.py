@@ -102,7 +102,8 @@ def _rewards(
     in_states = objective.of_states
     if in_states is not None:
         table: Array = of_states(world, config, lambda obs: in_states(kept, obs, hyper))
-        return table[states[:, 1:], skills[:, None]]
+        paid = states[:, 1:] if objective.after else states[:, :-1]
+        return table[paid, skills[:, None]]
 
     whole = OBJECTIVES[config.objective].by_episode
 

@@ -161,9 +161,10 @@ def moves(drawn: Sampled) -> Moved:
 
 
 def judged(objective: Objective, learnt: Learnt, moved: Moved, hyper: Hyper) -> tuple[Array, Array]:
-    """[n, K] scores in the states after transitions, and the rewards of every skill there."""
+    """[n, K] scores in the states after transitions, and the rewards of these for every skill."""
     kept = learnt.discriminator
     scores = objective.scores(kept, moved.after, hyper)
     if objective.of_states is not None:
-        return scores, objective.of_states(kept, moved.after, hyper)
+        paid = moved.after if objective.after else moved.before
+        return scores, objective.of_states(kept, paid, hyper)
     return scores, objective.rewards(kept, moved, hyper)

@@ -245,6 +245,8 @@ def _block_step(
     block = jax.lax.dynamic_slice(q, (first, 0, 0), (size, *q.shape[1:]))
     rows = block.reshape(target.shape)
     moved = rows + (hyper.learning_rate * known)[:, None] * (target - rows)
+    if t.objective.learns is not None:  # of the others nothing moves, nor is it averaged
+        moved = jnp.where(t.objective.learns(learnt.discriminator), moved, rows)
     swept = jax.lax.dynamic_update_slice(q, moved.reshape(block.shape), (first, 0, 0))
     if learnt.average_q is None:
         return Fitted(swept, None), None

@@ -90,4 +90,6 @@ def build(given: Given) -> Objective:
         meet=meet,
         fit=fit,
         bounds=None if in_table else (0.0, 1.0),
+        # A goal in which the world ends episodes is worth staying in: beside it others would pay.
+        stays=lambda kept: jnp.ones((), bool),
     )
