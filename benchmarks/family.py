@@ -1,7 +1,9 @@
 """Checks of methods of the family against outside facts. Stored in results/family-*.json.
 
     python benchmarks/family.py disdain    DISDAIN in the world and by the loop of its own notebook
-    python benchmarks/family.py rooms      DISDAIN in classic_rooms, its own four rooms, K = 128
+    python benchmarks/family.py long       the same loop in classic_rooms, its four rooms, K = 128
+    python benchmarks/family.py summed     the same, steps summed over trajectories, not averaged
+    python benchmarks/family.py rooms      DISDAIN as it is trained here in classic_rooms, K = 128
     python benchmarks/family.py valor      VALOR with and without its curriculum, K = 64
 
 A study stores what it has after every part of it; parts that are stored are not made again.
@@ -19,6 +21,7 @@ import jax
 import jax.numpy as jnp
 
 import apart
+from apart import worlds
 from apart._types import Array, Key
 from apart.objective import ensemble
 from apart.objective.rewards import clipped_posterior
@@ -28,6 +31,7 @@ from apart.training.collect import Dynamics
 from apart.training.program import program
 from apart.training.state import hyper_of
 from apart.worlds import grid
+from apart.worlds.world import TableWorld
 
 RESULTS = Path(__file__).parent.parent / "results"
 RUNS = Path("runs/family/disdain-rooms")
@@ -53,21 +57,41 @@ NOTEBOOK_MAP = """\
 #..#..#
 #.....#
 #######"""
-T, K, EPISODES, RATE, EPSILON, DISCOUNT, LAMBDA, WEIGHT = 8, 24, 16, 4e-3, 1e-3, 0.99, 0.7, 20.0
+EPISODES, EPSILON, DISCOUNT, LAMBDA = 16, 1e-3, 0.99, 0.7
+
+
+class Setting(NamedTuple):
+    """Where the loop runs; numbers of the notebook, and of the paper for its four rooms."""
+
+    world: TableWorld
+    skills: int
+    rate: float
+    weight: float  # of the disagreement
+
+
+def small() -> Setting:
+    return Setting(grid.parse(NOTEBOOK_MAP, "disdain_notebook", 8), 24, 4e-3, 20.0)
+
+
+def large(times: int) -> Setting:
+    """The paper's four rooms; its rate, ``times`` over."""
+    world = worlds.load("classic_rooms")
+    assert isinstance(world, TableWorld)
+    return Setting(world, 128, 2e-3 * times, 10.0)
 
 
 class Variant(NamedTuple):
     members: int
-    bonus: float  # weight of the disagreement
-    above: float  # Q starts as the sum of two tables in [0, 1), the second times this
+    bonus: bool  # whether the disagreement is paid
+    above: bool  # Q starts as the sum of two tables in [0, 1), the second times the weight
 
 
 VARIANTS = {
-    "disdain": Variant(2, WEIGHT, WEIGHT),
-    "ensemble without bonus": Variant(2, 0.0, 0.0),
-    "baseline": Variant(1, 0.0, 0.0),
-    "baseline with the initial Q of disdain": Variant(1, 0.0, WEIGHT),
-    "disdain with the initial Q of the baseline": Variant(2, WEIGHT, 0.0),
+    "disdain": Variant(2, True, True),
+    "ensemble without bonus": Variant(2, False, False),
+    "baseline": Variant(1, False, False),
+    "baseline with the initial Q of disdain": Variant(1, False, True),
+    "disdain with the initial Q of the baseline": Variant(2, True, False),
 }
 
 
@@ -84,13 +108,14 @@ def lambda_returns(reward: Array, value: Array) -> Array:
         now = jnp.where(last, reward, DISCOUNT * ((1 - LAMBDA) * value_t + LAMBDA * later))
         return now, now
 
-    last = jnp.arange(T) == T - 1
+    last = jnp.arange(len(value)) == len(value) - 1
     return jax.lax.scan(step, jnp.float32(0.0), (value, last), reverse=True)[1]
 
 
-def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
+def notebook(setting: Setting, variant: Variant) -> tuple[Callable[..., Any], ...]:
     """(seed) -> tables; (tables, key, first, n) -> tables; tables -> skills found."""
-    world = grid.parse(NOTEBOOK_MAP, "disdain_notebook", T)
+    world, K, T = setting.world, setting.skills, setting.world.about.horizon
+    weight = setting.weight * variant.bonus
     dynamics, n_states = Dynamics.of(world), world.n_states
     elsewhere = (jnp.arange(n_states) != world.start)[:, None, None]
 
@@ -98,7 +123,7 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
         keys = jax.random.split(jax.random.key(seed), 3)
         skill, bonus = (jax.random.uniform(key, (n_states, 5, K)) for key in keys[:2])
         logits = jax.random.uniform(keys[2], (n_states, variant.members, K))
-        return Tables(skill + variant.above * bonus, logits)
+        return Tables(skill + setting.weight * variant.above * bonus, logits)
 
     def update(tables: Tables, key: Key) -> Tables:
         drawn = choices.draw(EPISODES, T, K, 5, jnp.float32(EPSILON), key)
@@ -107,14 +132,14 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
         logits = (tables.logits * elsewhere)[last]  # [E, N, K]
         rewards = jax.vmap(clipped_posterior, (0, None))(logits, jnp.float32(1.0))
         reward = rewards[jnp.arange(EPISODES), made.skill]
-        reward += variant.bonus * jax.vmap(ensemble.disagreement)(logits)
+        reward += weight * jax.vmap(ensemble.disagreement)(logits)
         value = tables.q.max(axis=1)[made.obs[:, 1:], made.skill[:, None]]
         target = jax.vmap(lambda_returns)(reward, value)
         at = (made.obs[:, :-1], made.action, made.skill[:, None])
-        q = tables.q.at[at].add(RATE * 2.0 / EPISODES * (target - tables.q[at]))
+        q = tables.q.at[at].add(setting.rate * 2.0 / EPISODES * (target - tables.q[at]))
         seen = jax.nn.one_hot(made.skill, K) / EPISODES
         gradient = jax.vmap(ensemble.gradient, (0, 0, None))(logits, seen, jnp.float32(1.0))
-        moved = tables.logits.at[last].add(-RATE * gradient * elsewhere[last])
+        moved = tables.logits.at[last].add(-setting.rate * gradient * elsewhere[last])
         return Tables(q, moved)
 
     def chunk(tables: Tables, key: Key, first: Array, n: Array) -> Tables:
@@ -134,15 +159,29 @@ def notebook(variant: Variant) -> tuple[Callable[..., Any], ...]:
     return jax.jit(jax.vmap(init)), jax.jit(each), jax.jit(jax.vmap(measure))
 
 
-def disdain(seeds: int, updates: int, every: int = 100_000) -> None:
-    table: dict[str, Any] = {"seeds": seeds, "every": every, "cells": 23, "variants": {}}
-    if path_of("disdain").exists():
-        table = json.loads(path_of("disdain").read_text(encoding="utf-8"))
+def disdain(seeds: int, updates: int) -> None:
+    loop("disdain", small(), seeds, updates, 100_000)
+
+
+def long(seeds: int, updates: int) -> None:
+    loop("disdain-long", large(1), seeds, updates, 62_500)  # a row each 20M steps
+
+
+def summed(seeds: int, updates: int) -> None:
+    loop("disdain-summed", large(EPISODES), seeds, updates, 62_500)
+
+
+def loop(study: str, setting: Setting, seeds: int, updates: int, every: int) -> None:
+    """Every variant of the notebook's loop in one world, all seeds side by side."""
+    cells = int((setting.world.distance <= setting.world.about.horizon).sum()) - 1
+    table: dict[str, Any] = {"seeds": seeds, "every": every, "cells": cells, "variants": {}}
+    if path_of(study).exists():
+        table = json.loads(path_of(study).read_text(encoding="utf-8"))
         assert (table["seeds"], table["every"]) == (seeds, every)
     for name, variant in VARIANTS.items():
         if len(table["variants"].get(name, [])) == updates // every:
             continue
-        init, chunk, measure = notebook(variant)
+        init, chunk, measure = notebook(setting, variant)
         tables = init(jnp.arange(seeds))
         keys = jax.vmap(jax.random.key)(jnp.arange(seeds) + 1_000)
         rows: list[dict[str, Any]] = []
@@ -158,7 +197,7 @@ def disdain(seeds: int, updates: int, every: int = 100_000) -> None:
                 }
             )
             print(name, rows[-1], flush=True)
-            keep("disdain", table)
+            keep(study, table)
 
 
 def rooms(seeds: int, updates: int) -> None:
@@ -206,6 +245,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     studies = {
         "disdain": (disdain, 4, 1_000_000),
+        "long": (long, 4, 1_875_000),
+        "summed": (summed, 4, 1_875_000),
         "rooms": (rooms, 1, 5_000_000),
         "valor": (valor, 2, 60_000),
     }

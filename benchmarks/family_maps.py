@@ -9,6 +9,7 @@
     python benchmarks/family_maps.py blocked   who still comes to the goal when a way is walled off
     python benchmarks/family_maps.py ways      how SMERL's random actions were chosen, on other maps
     python benchmarks/family_maps.py domino    diversity against return
+    python benchmarks/family_maps.py parted    how far DOMiNO's skills part, by --distance
     python benchmarks/family_maps.py upside    skills that are kept
 
 Every row is stored when it is made and not made again.
@@ -32,7 +33,6 @@ import numpy as np
 import spread as spreading
 
 from apart.objective import metra as by_hand
-from apart.objective import near_optimal
 from apart.settings import resolve
 from apart.training import program as programs
 from apart.training.objectives import upside as by_walks
@@ -262,32 +262,35 @@ TWO_WAYS = "; horizon 20\n.......\n.#####.\nS#####9\n.#####.\n.#####.\n......."
 WALLED = {"upper": TWO_WAYS.replace("20\n.......", "20\n...#..."), "lower": TWO_WAYS[:-4] + "#..."}
 
 
-SHARES = {name: getattr(near_optimal, name) for name in ("DOMINO_SHARE", "SMERL_SHARE")}
+def nearest(shares: Any) -> float:
+    """The distance of shares of time [K, S] from a skill to the nearest other one, on average."""
+    away = np.linalg.norm(shares[:, None] - shares, axis=2)
+    away[np.diag_indices(len(away))] = np.inf
+    return round(float(away.min(axis=1).mean()), 3)
 
 
-def solving(method: str, share: float | None, steps: int, seed: int) -> Row:
+def solving(method: str, share: float | None, steps: int, seed: int, distance: float = 0.0) -> Row:
     """What skills earn on the map with two ways; who comes to the goal when one is walled off.
 
     ``share``: of the best return that skills are held to, where it is not the default.
+    ``distance``: at which those of domino no longer part.
     """
-    name = "DOMINO_SHARE" if method == "domino" else "SMERL_SHARE"
-    wanted = SHARES[name] if share is None else share
-    if getattr(near_optimal, name) != wanted:
-        setattr(near_optimal, name, wanted)
-        programs._program.cache_clear()
+    options: Row = {} if share is None else {"optimality": share}
+    if distance:
+        options["distance"] = distance
     two_ways = grid.parse(TWO_WAYS, "two ways")
-    loaded, state, last, horizon = trained(two_ways, method, 6, steps, seed)
+    loaded, state, last, horizon = trained(two_ways, method, 6, steps, seed, **options)
     assert loaded.task is not None
     paths = np.asarray(last.trajectories)
     policies = np.asarray(state.learnt.q.params).argmax(axis=1)
     shares = np.stack([np.bincount(p[1:], minlength=loaded.n_states) / horizon for p in paths])
-    away = np.linalg.norm(shares[:, None] - shares, axis=2)
-    away[np.diag_indices(len(away))] = np.inf
     row: Row = {
         "mean_return": round(float(tasks.returns(loaded.task, paths).mean()), 2),
         "best_return": tasks.best_return(loaded, horizon),
-        "nearest": round(float(away.min(axis=1).mean()), 3),  # distance of shares of time
+        "nearest": nearest(shares),
     }
+    if distance:  # which is about what is remembered of several episodes
+        row["nearest_remembered"] = nearest(np.asarray(state.learnt.discriminator.visits) / horizon)
     for way, text in WALLED.items():
         walled = grid.parse(text, way)
         row[f"{way}_walled"] = sum(came(loaded, walled, policies[:, z]) for z in range(6))
@@ -359,6 +362,17 @@ def domino(seeds: int) -> None:
     made("domino", cases, solving)
 
 
+def parted(seeds: int) -> None:
+    """Nothing is asked of the task, so that the distance alone decides."""
+    domino = {"method": "domino", "share": 0.0, "steps": 100_000}
+    cases = [
+        {**domino, "distance": distance, "seed": seed}
+        for distance in (0.2, 0.4, 0.6, 0.8)
+        for seed in range(seeds)
+    ]
+    made("parted", cases, solving)
+
+
 def in_use(method: str, walk: int, world: str, skills: int, steps: int, seed: int) -> Row:
     """Skills that are kept, the least mean posterior among them, and how they cover the map.
 
@@ -397,7 +411,7 @@ def upside(seeds: int) -> None:
     made("upside", cases, in_use)
 
 
-ALL = (metra, collapse, few, explore, visr, discern, blocked, ways, domino, upside)
+ALL = (metra, collapse, few, explore, visr, discern, blocked, ways, domino, parted, upside)
 STUDIES = {f.__name__: f for f in ALL}
 
 

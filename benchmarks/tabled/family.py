@@ -183,6 +183,17 @@ def family_domino() -> str:
 
 
 @table
+def family_parted() -> str:
+    """How far skills part, by the distance asked for."""
+    rows = []
+    for (distance,), mine in _grouped("family-parted", "distance").items():
+        both = [_over(mine, name) for name in ("nearest_remembered", "nearest")]
+        rows.append([distance, len(mine), *both])
+    head = ["`--distance`", "seeds", "to the nearest skill, as remembered"]
+    return markdown([*head, "in the last greedy episode"], rows)
+
+
+@table
 def family_upside() -> str:
     """Skills that are kept."""
     rows = []

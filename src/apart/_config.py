@@ -114,6 +114,23 @@ class Config:
     bonus: float = _option(
         1.0, "weight of a bonus on top of the reward", OBJECTIVE, low=0, high=1e6, traced=True
     )
+    optimality: float = _option(
+        0.9,
+        "share of the best return of a task that skills are held to (domino), or that lets one "
+        "differ (smerl)",
+        OBJECTIVE,
+        low=0,
+        high=100,
+        traced=True,
+    )
+    distance: float = _option(
+        0.0,
+        "how far skills of domino part, in shares of time, 0 to 1.4; 0: as far as they can",
+        OBJECTIVE,
+        low=0,
+        high=1.5,
+        traced=True,
+    )
     batch: int = _option(640, "samples per update", LEARNING, low=1, high=10_000_000)
     buffer: int = _option(
         50_000, "transitions kept for replay (whole episodes)", LEARNING, low=1, high=1_000_000_000
@@ -249,6 +266,8 @@ class Options(TypedDict, total=False):
     prior: float
     fading: float
     bonus: float
+    optimality: float
+    distance: float
     batch: int
     buffer: int
     learning_rate: float

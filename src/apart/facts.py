@@ -122,6 +122,8 @@ _OF_UPDATES: Final = FORMS | frozenset(
         "dropout",
         "keep",
         "bonus",
+        "optimality",
+        "distance",
         "batch",
         "buffer",
         "learning_rate",
@@ -147,6 +149,8 @@ _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
         "inverse_temperature": lambda c, f: not f.discriminator.reads_beta,
         "discriminator_learning_rate": lambda c, f: f.counting,
         "bonus": lambda c, f: not f.adds,
+        "optimality": lambda c, f: not f.objective.task,
+        "distance": lambda c, f: not f.objective.parts,
     }
 )
 

@@ -386,6 +386,7 @@ METHODS: Final = Registry(
             discriminator="one_vs_all",
             reward="log_posterior",
             bonus=0.5,
+            optimality=0.75,
             discriminator_learning_rate=1e-2,
             epsilon=0.1,  # random actions cost points, and a gate asks what a skill earned
         ),

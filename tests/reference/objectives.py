@@ -146,8 +146,9 @@ class Discern:
 class Domino:
     """Visits of an episode in a table; the first skill is for the task alone."""
 
-    def __init__(self, n_states, n_skills, task):
+    def __init__(self, n_states, n_skills, task, optimality=0.9, distance=0.0):
         self.visits = np.zeros((n_skills, n_states))
+        self.optimality, self.distance = optimality, distance  # the latter in visits
         self.earned, self.mu = np.zeros(n_skills), np.zeros(n_skills)
         self.task = np.asarray(task) / np.max(task)
 
@@ -158,7 +159,8 @@ class Domino:
         self.earned[z] = 0.8 * self.earned[z] + 0.2 * sum(self.task[s] for s in states)
         best = self.earned[0]
         if best > 0:
-            self.mu[z] = np.clip(self.mu[z] + 0.1 * (0.9 * best - self.earned[z]) / best, -5, 5)
+            lacks = (self.optimality * best - self.earned[z]) / best
+            self.mu[z] = np.clip(self.mu[z] + 0.1 * lacks, -5, 5)
 
     def reward(self, s, after, z):
         if z == 0:
@@ -168,6 +170,8 @@ class Domino:
         nearest = int(np.argmin(away))
         weight = 1 / (1 + math.exp(-self.mu[z]))
         differs = self.visits[z, after] - self.visits[nearest, after]
+        if self.distance:
+            differs *= 1 - (away[nearest] / self.distance) ** 3
         return weight * self.task[after] + (1 - weight) * differs
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ from twins import host_grid, jax_grid
 
 import apart
 from apart.learner.episodes import Batch, Episodes, Sampled
-from apart.objective import codes, diffusion, spheres
+from apart.objective import codes, diffusion, near_optimal, spheres
 from apart.objective.contexts import Moved
 from apart.settings import resolve
 from apart.skills.policies import learnt_of
@@ -293,10 +294,12 @@ def test_a_run_says_what_its_skills_earn(method, hold, tmp_path):
     assert run.summary["task"]["best"] == 36
 
 
-def test_domino_equals_the_slow_oracle():
-    config, world, hyper = asked("domino", TASK)
+@pytest.mark.parametrize("options", [{}, {"distance": 0.3, "optimality": 0.6}], ids=str)
+def test_domino_equals_the_slow_oracle(options):
+    config, world, hyper = asked("domino", TASK, **options)
     objective = learner_of(world, config).objective
-    kept, slow = objective.init(jax.random.key(0), hyper), family.Domino(5, 4, TASK.task)
+    slow = family.Domino(5, 4, TASK.task, config.optimality, config.distance * config.horizon)
+    kept = objective.init(jax.random.key(0), hyper)
     rng = np.random.default_rng(0)
     for _ in range(40):
         z, states = int(rng.integers(4)), rng.choice(5, 5, p=[0.1, 0.1, 0.3, 0.3, 0.2])
@@ -307,6 +310,21 @@ def test_domino_equals_the_slow_oracle():
     found = rewards_of(objective, kept, hyper)
     np.testing.assert_allclose(found, slow_rewards(slow, 4), atol=1e-5)
     assert np.ptp(np.asarray(kept.multiplier)) > 0.1
+
+
+def test_skills_part_up_to_a_distance_and_are_drawn_together_beyond_it():
+    """As the gradient of the paper's l^2 / 2 - l^5 / (5 l_0^3) does; without l_0 they only part."""
+    visits = jnp.array([[2.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 4.0, 1.0]])
+    for z, length in ((0, math.sqrt(8)), (1, math.sqrt(5))):  # to skill 1, and to skill 2
+        for far in (1.0, length, 4.0):
+            energy = jax.grad(lambda d, far=far: d**2 / 2 - d**5 / (5 * far**3))(length)
+            away = visits[z] - visits[z + 1]
+            found = near_optimal.force(visits, jnp.float32(far))[z]
+            np.testing.assert_allclose(found, energy / length * away, atol=2e-5)
+            pushed = float(found @ away)  # above 0: apart
+            assert (pushed > 1e-3, pushed < -1e-3) == (far > length, far < length)
+        parting = near_optimal.force(visits, jnp.float32(0.0))[z]
+        np.testing.assert_allclose(parting, visits[z] - visits[z + 1])
 
 
 @pytest.mark.parametrize("batch", [640, 2], ids=["at once", "in blocks"])

@@ -7,8 +7,6 @@ from typing import Final
 from apart._lazy import jax, jnp
 from apart._types import Array
 
-SMERL_SHARE: Final = 0.75  # of the best return that opens the gate of a skill
-DOMINO_SHARE: Final = 0.9  # of the best return that every skill is held to
 MEMORY: Final = 0.2  # share of the newest episode of a skill in what is known of it
 
 
@@ -23,24 +21,32 @@ def remembered(known: Array, skill: Array, new: Array) -> Array:
     return after
 
 
-def gate(earned: Array, best: Array) -> Array:
-    """1 where a skill earned nearly the best return (SMERL's indicator), else 0.
+def gate(earned: Array, best: Array, optimality: Array) -> Array:
+    """1 where a skill earned the share ``optimality`` of the best return (SMERL), else 0.
 
     Nobody may differ before the task is solved at all.
     """
-    return ((best > 0) & (earned >= SMERL_SHARE * best)).astype(jnp.float32)
+    return ((best > 0) & (earned >= optimality * best)).astype(jnp.float32)
 
 
-def repulsion(visits: Array) -> Array:
-    """[K, S] psi_z - psi_j with j the skill whose states are nearest to those of z (DOMiNO).
+def force(visits: Array, distance: Array) -> Array:
+    """[K, S] (1 - (l_z / l_0)^3) (psi_z - psi_j), j the skill whose psi is nearest to that of z.
 
-    ``visits`` [K, S] of an episode; with states as features they are psi.
+    What DOMiNO pays for diversity, the gradient of l^2 / 2 - l^5 / (5 l_0^3) with l_z the distance
+    between the two: it drives skills apart that are nearer than l_0 and draws the others together.
+
+    Args:
+        visits: [K, S] of an episode; with states as features they are psi.
+        distance: l_0; 0: skills are driven apart however far they are.
     """
     n_skills = visits.shape[0]
     squares = jnp.square(visits).sum(axis=1)
     apart = squares[:, None] + squares - 2.0 * visits @ visits.T
     nearest = jnp.argmin(jnp.where(jnp.eye(n_skills, dtype=bool), jnp.inf, apart), axis=1)
-    return visits - visits[nearest]
+    away = visits - visits[nearest]
+    length = jnp.sqrt(jnp.square(away).sum(axis=1, keepdims=True))
+    near = 1.0 - (length / jnp.where(distance > 0, distance, jnp.inf)) ** 3
+    return near * away
 
 
 def mixed(task: Array, diversity: Array, multiplier: Array) -> Array:
@@ -49,7 +55,7 @@ def mixed(task: Array, diversity: Array, multiplier: Array) -> Array:
     return share * task + (1.0 - share) * diversity
 
 
-def raised(multiplier: Array, earned: Array, best: Array, rate: Array) -> Array:
+def raised(multiplier: Array, earned: Array, best: Array, optimality: Array, rate: Array) -> Array:
     """The multiplier after a look at what a skill earned: up where that is too little."""
-    lacks = (DOMINO_SHARE * best - earned) / jnp.maximum(best, 1e-8)
+    lacks = (optimality * best - earned) / jnp.maximum(best, 1e-8)
     return jnp.clip(multiplier + rate * jnp.where(best > 0, lacks, 0.0), -5.0, 5.0)

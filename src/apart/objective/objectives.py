@@ -52,6 +52,7 @@ class Kind:
         by_episode: whether its rewards look at whole episodes, which batches then bring.
         grows: whether the number of skills that are drawn does.
         task: whether it is about the task of a map.
+        parts: whether skills are driven apart by how far they are from each other.
         counts_in_tables: whether it trains nothing where states can be counted.
         own_form: whether what it trains is a table of its own, whatever networks are.
         staged: whether what it does at a step depends on how many there will be.
@@ -75,6 +76,7 @@ class Kind:
     by_episode: bool = False
     grows: bool = False
     task: bool = False
+    parts: bool = False
     counts_in_tables: bool = False
     own_form: bool = False
     staged: bool = False
@@ -216,6 +218,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.domino",
             listed=True,
             task=True,
+            parts=True,
         ),
         "upside_tree": Kind(
             "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",

@@ -49,6 +49,8 @@ class Hyper(NamedTuple):
     prior: Array
     fading: Array
     bonus: Array
+    optimality: Array
+    distance: Array
     init_q: Array
     init_logits: Array
     rounds: Array  # rounds of the whole run; rates may fall towards its end

@@ -244,10 +244,10 @@ def _block_step(
         target += weight[:, n, None] * goal.reward + proceeds[:, n, None] * goal.value
     block = jax.lax.dynamic_slice(q, (first, 0, 0), (size, *q.shape[1:]))
     rows = block.reshape(target.shape)
-    moved = rows + (hyper.learning_rate * known)[:, None] * (target - rows)
+    after = rows + (hyper.learning_rate * known)[:, None] * (target - rows)
     if t.objective.learns is not None:  # of the others nothing moves, nor is it averaged
-        moved = jnp.where(t.objective.learns(learnt.discriminator), moved, rows)
-    swept = jax.lax.dynamic_update_slice(q, moved.reshape(block.shape), (first, 0, 0))
+        after = jnp.where(t.objective.learns(learnt.discriminator), after, rows)
+    swept = jax.lax.dynamic_update_slice(q, after.reshape(block.shape), (first, 0, 0))
     if learnt.average_q is None:
         return Fitted(swept, None), None
     # Read from the new Q, or XLA keeps a copy of the old one to compute the block from it twice.

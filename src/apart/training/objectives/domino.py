@@ -2,8 +2,8 @@
 
 States are the features: the successor features of a skill are the visits of each state in an
 episode, kept as running means. A Lagrange multiplier for each skill weighs the task against the
-repulsion from the nearest other skill. The first skill is for the task alone: what it earns is the
-best that the others are held to.
+force between it and the nearest other skill. The first skill is for the task alone: what it earns
+is the best that the others are held to.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def build(given: Given) -> Objective:
         return Occupied(visits, jnp.zeros(n_skills), jnp.zeros(n_skills))
 
     def of_states(kept: Occupied, obs: Obs | None, hyper: Hyper) -> Array:
-        away = near_optimal.repulsion(kept.visits).T
+        far = hyper.distance * given.p.config.decisions
+        away = near_optimal.force(kept.visits, far).T
         points, differs = (task, away) if obs is None else (task[obs], away[obs])
         wanted = near_optimal.mixed(points[:, None], differs, kept.multiplier)
         return jnp.where(only_task, points[:, None], wanted)
@@ -54,7 +55,7 @@ def build(given: Given) -> Objective:
         visits = near_optimal.remembered(kept.visits, skill, spent)
         made = jnp.zeros(n_skills).at[skill].set(1.0)
         rate = _RATE * made  # of those who made an episode
-        multiplier = near_optimal.raised(kept.multiplier, earned, earned[0], rate)
+        multiplier = near_optimal.raised(kept.multiplier, earned, earned[0], hyper.optimality, rate)
         return Occupied(visits, earned, multiplier)
 
     def scores(kept: Occupied, obs: Obs | None, hyper: Hyper) -> Array:

@@ -40,7 +40,7 @@ def build(given: Given) -> Objective:
 
     def of_states(kept: Gated, obs: Obs | None, hyper: Hyper) -> Array:
         points = task if obs is None else task[obs]
-        open_ = near_optimal.gate(kept.earned, kept.earned.max())
+        open_ = near_optimal.gate(kept.earned, kept.earned.max(), hyper.optimality)
         differs = open_ * judged(kept.told, obs, hyper)
         return points[:, None] + hyper.bonus * differs
 
