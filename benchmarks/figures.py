@@ -1,4 +1,4 @@
-"""Draw the stored studies in docs/images: ablation, pixels, compare*, payoff.png.
+"""Draw the stored studies in docs/images: ablation, pixels, compare*, disdain, payoff.png.
 
 python benchmarks/figures.py
 """
@@ -119,6 +119,38 @@ def compare_long() -> draw.Figure:
     return made
 
 
+DISDAIN = {
+    "disdain": ("#0072b2", "-"),
+    "ensemble without bonus": ("#009e73", "-."),
+    "baseline": (draw.GREY, ":"),
+    "baseline with the initial Q of disdain": ("#d55e00", "--"),
+    "disdain with the initial Q of the baseline": ("#cc79a7", (0, (5, 1, 1, 1))),
+}
+
+
+def disdain() -> draw.Figure:
+    """Information count by environment steps: 16 episodes of 20 an update."""
+    table = stored("family-disdain-summed")
+    made, (axis,) = draw.figure(size=(8.5, 3.8))
+    axis.set_ylim(0, 105)
+    draw.level(axis, 90, "the paper's best seeds, 600M", at=0.01)
+    draw.level(axis, 30, "the paper's agent without bonus, at most", at=0.6)
+    for name, rows in table["variants"].items():
+        steps = [row["updates"] * 320 / 1e6 for row in rows]
+        counts = [row["information_count"] for row in rows]
+        colour, dash = DISDAIN[name]
+        axis.plot(steps, [fmean(c) for c in counts], color=colour, linestyle=dash, label=name)
+        low, high = ([end(c) for c in counts] for end in (min, max))
+        axis.fill_between(steps, low, high, color=colour, alpha=0.18, linewidth=0)
+    axis.set_xlim(0, 600)
+    axis.set_xlabel("environment steps, millions")
+    axis.set_ylabel("information count")
+    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
+    title = "104 cells, T = 20, 128 skills"
+    made.suptitle(f"{title}: mean and range of {table['seeds']} seeds", size=9)
+    return made
+
+
 WAYS = {
     "primitive": (draw.GREY, "o"),
     "primitive, optimistic": (draw.GREY, "s"),
@@ -186,5 +218,5 @@ def payoff() -> draw.Figure:
 
 
 if __name__ == "__main__":
-    for picture in (ablation, pixels, compare, compare_few, compare_long, payoff):
+    for picture in (ablation, pixels, compare, compare_few, compare_long, disdain, payoff):
         picture().savefig(ROOT / "docs" / "images" / f"{picture.__name__}.png")

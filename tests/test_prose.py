@@ -312,6 +312,19 @@ def spread_costs():
     return [row["ratio_of_means"] for row in stored("spread-cost")]
 
 
+def known_at(millions, variant, study="family-disdain-summed"):
+    """Least and most information count of DISDAIN's loop after so many steps: 320 an update."""
+    rows = stored(study)["variants"][variant]
+    (row,) = (row for row in rows if row["updates"] * 320 == millions * 1e6)
+    return min(row["information_count"]), max(row["information_count"])
+
+
+def first_near(variant):
+    """Millions of steps from which on the least of its seeds has all but 1 of what it ends with."""
+    end, _ = known_at(600, variant)
+    return next(m for m in range(20, 601, 20) if known_at(m, variant)[0] > end - 1)
+
+
 def domino_blocked():
     return [row for row in stored("family-blocked") if row["method"] == "domino"]
 
@@ -518,6 +531,35 @@ HELD = {
                 compared(method, where)
                 for where in ("four_rooms", "u_maze", "empty", "classic_rooms")
                 for method in ("count_bonus", "disdain")
+            ]
+        ),
+    },
+    "docs/family/disdain.md": {
+        "DISDAIN comes to {:.0f} to {:.0f} and the baseline to {:.0f} to {:.0f}, as published": (
+            lambda: [*known_at(600, "disdain"), *known_at(600, "baseline")]
+        ),
+        "comes to {:.0f} to {:.0f}, and is there after {}M steps, where DISDAIN has {:.0f} to "
+        "{:.0f}; DISDAIN whose Q starts as that of the baseline comes to {:.0f} to {:.0f}": (
+            lambda: [
+                *known_at(600, "baseline with the initial Q of disdain"),
+                first_near("baseline with the initial Q of disdain"),
+                *known_at(
+                    first_near("baseline with the initial Q of disdain"),
+                    "disdain",
+                ),
+                *known_at(600, "disdain with the initial Q of the baseline"),
+            ]
+        ),
+        "DISDAIN is still at {:.1f} after 600M steps": (
+            lambda: [max(known_at(600, "disdain", "family-disdain-long"))]
+        ),
+        "![Curves: information count by steps. DISDAIN rises to {:.0f} to {:.0f} at 600M steps, "
+        "one discriminator without bonus but with its initial Q to {:.0f} to {:.0f} and sooner, "
+        "all others stay below {:.0f}]": (
+            lambda: [
+                *known_at(600, "disdain"),
+                *known_at(600, "baseline with the initial Q of disdain"),
+                math.ceil(known_at(600, "ensemble without bonus")[1]),
             ]
         ),
     },

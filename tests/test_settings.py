@@ -230,6 +230,9 @@ def test_a_reading_stands_between_the_method_and_the_user():
             "adds a bonus of its own",
         ),
         ("count_bonus", {"context": "current"}, "ours", "use --context next or last"),
+        ("upside", {"horizon": 1}, "ours", "an episode of 1 decision, and --objective upside_tree"),
+        ("vic", {"optimality": 0.5}, "ours", "--optimality does nothing"),
+        ("vic", {"distance": 0.5}, "ours", "--distance does nothing"),
         ("apart_plus", {"network": "table/mlp:8"}, "ours", "only Q is a network here; write table"),
         (
             "apart_spread",

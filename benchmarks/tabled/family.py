@@ -11,19 +11,30 @@ from tabled.base import markdown, stored, table, thousands
 @table
 def family_disdain() -> str:
     """Information count and distinct last states in the world of DISDAIN's notebook."""
-    table = stored("family-disdain")
-    names = list(table["variants"])
+    shown = {n: f"{n:,}" for n in (100_000, 300_000, 500_000, 700_000, 1_000_000)}
+    return _disdain("family-disdain", "updates", shown)
+
+
+@table
+def family_disdain_summed() -> str:
+    """The same in its four rooms, by environment steps: 320 an update."""
+    shown = {62_500 * n: f"{20 * n}M" for n in (1, 5, 10, 15, 20, 25, 30)}
+    return _disdain("family-disdain-summed", "steps", shown)
+
+
+def _disdain(study: str, what: str, shown: dict[int, str]) -> str:
+    table = stored(study)
     rows = []
     for found in zip(*table["variants"].values(), strict=True):
-        if found[0]["updates"] not in (100_000, 300_000, 500_000, 700_000, 1_000_000):
+        if found[0]["updates"] not in shown:
             continue
         cells = []
         for one in found:
             low, high = min(one["information_count"]), max(one["information_count"])
             ends = fmean(one["last_states"])
             cells.append(f"{low:.1f} to {high:.1f} ({ends:.1f} last states)")
-        rows.append([f"{found[0]['updates']:,}", *cells])
-    return markdown([f"updates, {table['seeds']} seeds", *names], rows)
+        rows.append([shown[found[0]["updates"]], *cells])
+    return markdown([f"{what}, {table['seeds']} seeds", *table["variants"]], rows)
 
 
 @table

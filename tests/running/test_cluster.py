@@ -110,6 +110,19 @@ def test_a_folder_travels_whole(whole, tmp_path):
     assert names == set(result(there))
 
 
+def test_a_run_travels_with_the_checkpoint_before_its_last(whole, tmp_path):
+    """The last may be damaged, and then the one before is what it goes on from."""
+    there = whole / "seed-0"
+    states = checkpoint.manifests(there / run_folder.CHECKPOINTS)
+    sent = cluster.state(there, checkpoint.KEPT)
+    names = {f"{run_folder.CHECKPOINTS}/{path.name}" for path in states[-checkpoint.KEPT :]}
+    assert len(names) == min(len(states), checkpoint.KEPT)
+    assert {name for name in sent if name.endswith(".json")} - {run_folder.CONFIG} == names
+    cluster.receive(tmp_path, sent)
+    kept = checkpoint.manifests(tmp_path / run_folder.CHECKPOINTS)
+    assert [path.name for path in kept] == [path.name for path in states[-checkpoint.KEPT :]]
+
+
 def test_an_unfinished_folder_replaces_a_finished_one_and_names_stay_inside(whole, tmp_path):
     there = result(whole / "seed-0")
     (tmp_path / "run").mkdir()

@@ -102,6 +102,15 @@ def test_when_time_is_up_those_under_way_are_asked_once_and_nothing_is_started(
     assert (workers.started, workers.told) == (["a"], [15])
 
 
+@pytest.mark.parametrize("code", [130, 143, -9])
+def test_a_worker_that_somebody_ended_is_lost_and_another_goes_on(code, capsys):
+    """It saved its state, or was killed; nobody here had asked it to."""
+    workers = Script(1, a=[[at(0), at(40), pool.ending(code, ["last words"])], [DONE]])
+    assert train(workers, "a")[1] == {}
+    assert workers.started == ["a", "a"]
+    assert "another worker goes on" in capsys.readouterr().err
+
+
 def test_what_a_watcher_raises_stops_the_workers():
     workers = Script(2, a=[[at(0), Ended(143)]], b=[[at(0), Ended(143)]])
 

@@ -127,6 +127,9 @@ def test_what_differs_has_folders_of_its_own(file):
         ),
         ('[options]\nworld = "empty"\nslip = "x"', r"\[options\]: slip: 'x' is not a number"),
         ('seeds = 9\n[options]\nworld = "empty"\nseed = 2147483640', "--seed: .* is outside"),
+        ('[options]\nworld = "empty"\nslip = 2', r"\[options\]: slip: 2 is outside 0 to 1"),
+        (f'[options]\nworld = "empty"\nslip = 1{"0" * 400}', "more than 40 digits is outside 0"),
+        ('seeds = 1000000\n[options]\nworld = "empty"', "1,000,000 runs, at most 100,000 fit"),
         (f"seeds = {'9' * 5000}", "not valid TOML"),
         (f"seeds = 0x{'f' * 6000}", "seeds = a number of more than 40 digits: give"),
         (f"x = {'[' * 3000}", "not valid TOML"),
@@ -189,6 +192,20 @@ def test_settings_are_summed_up_over_their_seeds(file, capsys, monkeypatch):
     for first, epsilon in ((0, 0.1), (2, 0.2)):
         mean = (runs[first].n_effective + runs[first + 1].n_effective) / 2
         assert f"  vic, epsilon {epsilon}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
+
+
+def test_a_run_that_two_settings_have_counts_for_both(file, capsys, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    path = file(f"seeds = 2\n{options}[grid]\nseed = [0, 1]")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    shown = capsys.readouterr().out
+    assert "trial.toml: 3 runs" in shown
+    runs = [apart.load(task.folder) for task in sweep.read(path, path.parent / "runs" / "trial")]
+    assert len(runs) == 3
+    for seed in (0, 1):
+        mean = (runs[seed].n_effective + runs[seed + 1].n_effective) / 2
+        assert f"  vic, seed {seed}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
 
 
 def test_what_failed_is_said_at_the_end(file, capsys, monkeypatch):

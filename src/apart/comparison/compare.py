@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,13 +73,13 @@ def compare(
     table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
     say(study.words("compare", tasks.values()))
-    before = _stored(folder)
+    _stored(folder)  # what cannot be read is said before anything is trained
     try:
         failures = _trained(table, tasks.values(), engine, say)
     except RunInterrupted:
-        _show(table, known, before, folder, say)
+        _show(table, known, folder, say)
         raise
-    found = _show(table, known, before, folder, say)
+    found = _show(table, known, folder, say)
     raise_failures(failures, len(tasks))
     return found
 
@@ -127,26 +126,30 @@ def _in_order(found: Sequence[results.Result], table: Sequence[Row]) -> list[res
 
 
 def _stored(folder: Path) -> list[results.Result]:
-    """The rows that ``folder`` has already, as far as they can be read."""
-    with contextlib.suppress(UserError):
-        return results.read(folder / STORED)
-    return []
+    """The rows that ``folder`` has already."""
+    path = folder / STORED
+    if not path.exists():
+        return []
+    try:
+        return results.read(path)
+    except UserError as error:
+        raise UserError(f"{error}; it would be written anew: move it away first") from None
 
 
 def _show(
     table: Sequence[Row],
     known: Sequence[results.Result],
-    before: Sequence[results.Result],
     folder: Path,
     say: Say,
 ) -> list[results.Result]:
     """What was measured of the runs that are there, and what is ``known``, written and said.
 
-    Rows that were there ``before`` stay, and their seeds, unless they are of other options.
+    Rows that are stored stay, and their seeds, unless they are of other options: also those that
+    another comparison wrote into the folder while this one trained.
     """
     now = results.joined([*results.measured(table, say), *known])
     there = {result.what: result for result in now}
-    stay = [old for old in before if results.fits(old, there.get(old.what))]
+    stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
     found = _in_order(results.joined([*now, *stay]), table)
     if found:
         results.write(folder / STORED, found, machine.words())

@@ -99,7 +99,7 @@ def _most_bits(run: Run) -> float | None:
 def _information(run: Run) -> Measured | None:
     """None where nothing that is learnt is a posterior of the skill."""
     kind = OBJECTIVES.get(str(run.config["objective"]))
-    if kind is not None and not kind.posterior:
+    if not run.config["updates_per_episode"] or (kind is not None and not kind.posterior):
         return None
     return _last(run, "information_count", _greedy(run))
 
@@ -111,7 +111,7 @@ def _first_full(run: Run) -> Measured | None:
     if isinstance(run.world, TableWorld) and not _deterministic(run):
         return None
     found = run.summary["first_full_at"]
-    return Measured(math.inf if found is None else float(found))
+    return Measured(math.inf if found is None else float(found), _greedy(run))
 
 
 def _radius(run: Run) -> Measured | None:

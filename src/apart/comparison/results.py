@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from apart._errors import UserError
 from apart._version import __version__
@@ -14,6 +14,8 @@ from apart.comparison.rows import Row, What
 from apart.report import statistics
 from apart.runs import files
 from apart.runs import folder as run_folder
+
+_MOST: Final = 1e15  # of any number in a row: more than anybody measured
 
 
 class Cell(NamedTuple):
@@ -79,11 +81,13 @@ def _loaded(row: Row, say: Callable[[str], None]) -> Iterator[run_folder.Run]:
     for task in row.tasks:
         if task.done:
             try:
-                run = run_folder.load(task.folder)
-                len(run.skills)  # reads them
-                yield run
+                run = task.load()
+                if not (run.metrics and run.skills):  # reads them
+                    raise UserError(f"{task.folder}: nothing was measured in it")
             except UserError as error:
                 say(f"not counted: {error}; to train it again, remove {task.folder}")
+            else:
+                yield run
 
 
 def joined(results: Iterable[Result]) -> list[Result]:
@@ -92,8 +96,11 @@ def joined(results: Iterable[Result]) -> list[Result]:
     A measure that one of them lacks is left out. `UserError` where they do not fit together.
     """
     found: dict[What, Result] = {}
+    identities: dict[What, str] = {}  # a row is of none where one of its parts does not say
     for result in results:
         known = found.get(result.what)
+        check_same(result, identities.get(result.what, ""))
+        identities[result.what] = result.identity or identities.get(result.what, "")
         found[result.what] = result if known is None else _both(known, result)
     return list(found.values())
 
@@ -116,7 +123,6 @@ def check_same(result: Result, identity: str) -> None:
 
 
 def _both(one: Result, other: Result) -> Result:
-    check_same(one, other.identity)
     if one.horizon != other.horizon:
         raise UserError(
             f"{one.label} in {one.world} was measured with episodes of {one.horizon} and of "
@@ -216,7 +222,7 @@ def _check(found: Result) -> None:
         raise ValueError("a name is none")
     if type(found.plans) is not bool:
         raise ValueError("whether it plans is neither yes nor no")
-    if not all(type(n) is int and n > 0 for n in whole):
+    if not all(type(n) is int and 0 < n < _MOST for n in whole):
         raise ValueError("a number of steps or skills is none")
     seeds = found.seeds
     if type(seeds) is not list or not seeds or not all(type(n) is int for n in seeds):
@@ -227,11 +233,11 @@ def _check(found: Result) -> None:
         raise ValueError("nothing was measured")
     for name, cell in found.cells.items():
         never = name in METRICS and METRICS[name].never
-        finite = [math.isfinite(x) or (never and x == math.inf) for x in cell.values]
+        finite = [abs(x) < _MOST or (never and x == math.inf) for x in cell.values]
         if len(finite) != len(seeds) or not all(finite):
             raise ValueError("not one number for each seed")
         if cell.most is not None and not (
-            type(cell.most) in (int, float) and math.isfinite(cell.most)
+            type(cell.most) in (int, float) and abs(cell.most) < _MOST
         ):
             raise ValueError("a bound is no number")
 

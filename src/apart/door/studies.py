@@ -141,7 +141,8 @@ def sweep(
     with in_python():
         path = jobs.path("file", file)
         folder = Path("runs") / path.stem if out is None else jobs.path("--out", out)
-        return [load(task.folder) for task in sweeps.train(path, folder, engine_of(engine), say)]
+        tasks = sweeps.train(path, folder, engine_of(engine), say)
+        return [load(one) for one in dict.fromkeys(task.folder for task in tasks)]
 
 
 def _listed(given: Any) -> list[Any]:

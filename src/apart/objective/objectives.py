@@ -59,7 +59,8 @@ class Kind:
         outputs: (K, numbers of an observation) -> how many numbers each of its networks gives for
             one, where that is not one network with K of them.
         posterior: whether its scores are a posterior of the skill, or its frequencies; where they
-            are not, no number of skills follows from them.
+            are not, or their scale is nobody's to learn, no number of skills follows from them.
+        parts_of_episodes: of how many an episode has to consist at least.
         squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
 
@@ -82,6 +83,7 @@ class Kind:
     staged: bool = False
     outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
     posterior: bool = True
+    parts_of_episodes: int = 1
     squares: int = 0
 
 
@@ -157,6 +159,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             by_episode=True,
+            posterior=False,
         ),
         "metra": Kind(
             "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
@@ -169,12 +172,14 @@ OBJECTIVES: Final = Registry(
             "1 / sqrt(visits) of a state or place, for all skills alike: exploration",
             f"{_HOME}.counted",
             by_place=True,
+            posterior=False,
         ),
         "rnd": Kind(
             "what a network cannot predict of a random one, for all skills alike: exploration",
             f"{_HOME}.rnd",
             reads=TRAINED,
             trains=True,
+            posterior=False,
         ),
         "edl": Kind(
             "explores, then places a code for each skill, then rewards nearness to it (EDL)",
@@ -184,6 +189,7 @@ OBJECTIVES: Final = Registry(
             spreads=True,
             counts_in_tables=True,
             staged=True,
+            posterior=False,
         ),
         "eigen": Kind(
             "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
@@ -198,6 +204,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.visr",
             reads=TRAINED,
             trains=True,
+            posterior=False,
         ),
         "discern": Kind(
             "how much like its own goal, a state seen before, a state is (DISCERN)",
@@ -227,6 +234,7 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             squares=5,
             spreads=True,
+            parts_of_episodes=2,
         ),
         "upside_walks": Kind(
             "the same with a trained classifier of the states of these walks",
@@ -234,6 +242,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             spreads=True,
+            parts_of_episodes=2,
         ),
         "upside": Kind(
             "the same without the tree; skills are added while it is high",
@@ -242,6 +251,7 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             squares=5,
             spreads=True,
+            parts_of_episodes=2,
         ),
     },
 )

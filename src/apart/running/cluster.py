@@ -85,7 +85,7 @@ class Cluster:
         """Send the folder to a task; nobody else may write it until the task has ended."""
         try:
             self._locks[run] = Lock(run)
-            content = state(run)
+            content = state(run, checkpoint.KEPT)  # where the last is damaged, the one before
         except UserError as error:
             self._end(run, Ended(2, str(error)))
             return
@@ -135,13 +135,13 @@ class Cluster:
         self._events.append((run, ended))
 
 
-def state(folder: Path) -> Content:
-    """What the run in ``folder`` goes on from: configuration, logs, newest checkpoint.
+def state(folder: Path, newest: int = 1) -> Content:
+    """What the run in ``folder`` goes on from: configuration, logs, its ``newest`` checkpoints.
 
     While it goes on, that is: logs only grow, so that they are read after what refers to them.
     """
     found: Content = {}
-    for path in checkpoint.manifests(folder / run_folder.CHECKPOINTS)[-1:]:
+    for path in checkpoint.manifests(folder / run_folder.CHECKPOINTS)[-newest:]:
         for part in (path, path.with_suffix(".safetensors")):
             found[f"{run_folder.CHECKPOINTS}/{part.name}"] = files.read_bytes(part, _MOST)
     return {**found, **_read(folder, _BEFORE)}

@@ -35,6 +35,18 @@ class Task(NamedTuple):
         """Whether its run is finished."""
         return (self.folder / run_folder.SUMMARY).exists()
 
+    def load(self) -> run_folder.Run:
+        """Its run, which is finished.
+
+        Raises:
+            UserError: it was damaged, or trained for longer since (`apart resume --steps`).
+        """
+        run = run_folder.load(self.folder)
+        made, asked = run.summary["env_steps"], self.config.steps_after(self.config.iterations)
+        if made != asked:
+            raise UserError(f"{self.folder}: has {made:,} steps, not the {asked:,} asked for")
+        return run
+
     @property
     def seconds(self) -> float:
         """A guess of what it costs on one core, from the size of its arrays alone.

@@ -53,6 +53,19 @@ def read(path: Path, folder: Path) -> list[Task]:
     Raises:
         UserError: the file, the table and the key in which something is wrong.
     """
+    return _once(_read(path, folder))
+
+
+def _once(tasks: Iterable[Task]) -> list[Task]:
+    """Without those that are the same run as one before, of whatever setting."""
+    found: dict[Path, Task] = {}
+    for task in tasks:
+        found.setdefault(task.folder, task)
+    return list(found.values())
+
+
+def _read(path: Path, folder: Path) -> list[Task]:
+    """What `read` gives, with a run that several settings have for each of them."""
     try:
         found = tomllib.loads(files.read_bytes(path, _MOST_BYTES).decode("utf-8"))
     except UnicodeDecodeError:
@@ -65,16 +78,16 @@ def read(path: Path, folder: Path) -> list[Task]:
     shared, seeds = _table(path, found, "options"), _seeds(path, found.get("seeds", 1))
     _check_keys(path, "[options]", shared)
     grid, listed = _checked_grid(path, found), [*_list(path, found)]
-    n = (math.prod(map(len, grid.values())) if grid else 0) + len(listed)
+    n = (math.prod(map(len, grid.values())) if grid else 0) + len(listed) or 1  # [options] alone
     if n * seeds > _MOST_RUNS:
         raise _at(path, "", UserError(f"{n * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
     said = [*_combined(grid), *listed] or [_Said("[options]", {})]
-    tasks: dict[Path, Task] = {}
     worlds: _Worlds = {}
-    for one in said:
-        for task in _seeded(path, one, {**shared, **one.options}, seeds, folder, worlds):
-            tasks.setdefault(task.folder, task)
-    return list(tasks.values())
+    return [
+        task
+        for one in said
+        for task in _seeded(path, one, {**shared, **one.options}, seeds, folder, worlds)
+    ]
 
 
 def train(
@@ -82,17 +95,20 @@ def train(
 ) -> list[Task]:
     """The runs of the file, or only that of ``index``, trained where they are missing.
 
+    A run that several settings of the file have is there for each of them.
+
     Raises:
         UserError: wrong input (nothing was trained), or what failed (all else is done).
         RunInterrupted: a signal; calling again goes on.
     """
-    tasks = chosen(path, folder, index)
+    every = _checked(path, folder)
+    tasks = _once(every) if index is None else [_at_index(_once(every), index)]
     todo = [task for task in tasks if not task.done]
     say(study.words(path.name, tasks))
     if todo:
         groups = {path.stem: {task.folder for task in tasks}}
         raise_failures(study.train(todo, groups, engine, say), len(todo))
-    return tasks
+    return every if index is None else tasks
 
 
 def means(tasks: Iterable[Task]) -> Iterator[str]:
@@ -100,9 +116,7 @@ def means(tasks: Iterable[Task]) -> Iterator[str]:
     groups: dict[tuple[str, str], list[run_folder.Run]] = {}
     for task in tasks:
         if task.done:
-            groups.setdefault((task.label, task.world.name), []).append(
-                run_folder.load(task.folder)
-            )
+            groups.setdefault((task.label, task.world.name), []).append(task.load())
     for (label, world), runs in groups.items():
         many = several(len(runs), "seed")
         if not runs[0].world.places.counted:
@@ -115,17 +129,23 @@ def means(tasks: Iterable[Task]) -> Iterator[str]:
 
 def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
     """The runs of the sweep in ``path`` that ``folder`` is for, or only that of ``index``."""
+    tasks = _once(_checked(path, folder))
+    return tasks if index is None else [_at_index(tasks, index)]
+
+
+def _checked(path: Path, folder: Path) -> list[Task]:
     if path.is_dir():
         raise UserError(f"{path}: a folder; name the file of a sweep (TOML)")
     if not path.is_file():
         raise UserError(f"{path}: no such file")
     study.check_folder(folder, "sweep")
-    tasks = read(path, folder)
-    if index is None:
-        return tasks
+    return _read(path, folder)
+
+
+def _at_index(tasks: Sequence[Task], index: int) -> Task:
     if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(tasks):
         raise UserError(f"--index: {index} is outside 0 to {len(tasks) - 1}, the runs of the file")
-    return [tasks[index]]
+    return tasks[index]
 
 
 def _at(path: Path, where: str, error: UserError) -> UserError:
@@ -209,6 +229,8 @@ def _seeded(
             raise UserError('no world; write world = "four_rooms", or another')
         if isinstance(slip, bool) or not isinstance(slip, int | float):
             raise UserError(f"slip: {slip!r} is not a number")
+        if not 0 <= slip <= 1:
+            raise UserError(f"slip: {shown(slip)} is outside 0 to 1")
         method = own.pop("method", Config.method)
         for key, value in own.items():
             if key not in ASKED or value != AUTO:
