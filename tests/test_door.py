@@ -13,6 +13,7 @@ import pytest
 import apart
 from apart._errors import UserError
 from apart.cli import main
+from apart.methods import METHODS
 from apart.objective.rewards import REWARDS, Reward
 from apart.runs.skills import Skills
 
@@ -230,6 +231,9 @@ for wrong, message in (
     (lambda: apart.register_reward("posterior", "x", lambda o, b: o), "is there already"),
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
+    (lambda: apart.register_method("other", "x", method="domino"), "say like='domino'"),
+    (lambda: apart.register_method("other", "x", like="domina"), "did you mean 'domino'"),
+    (lambda: apart.register_method("other", "x", seed=3), "seed is of a run, not of a method"),
     (lambda: apart.register_method("other", "x", skills=1), "skills=1 is outside"),
     (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
@@ -281,6 +285,20 @@ def test_a_wrong_reward_is_one_line_and_stands_in_nobodys_way(name, tmp_path, mo
             assert list(tmp_path.iterdir()) == []
             before = apart.train(WORLD, out=out, **options).summary
     assert apart.load(out).summary == before
+
+
+def test_a_method_like_another_has_all_of_its_other_options(monkeypatch):
+    """In tables, and where it has settings of its own beyond them."""
+    monkeypatch.setattr(METHODS, "_records", dict(METHODS.items()))
+    apart.register_method("half", "DOMiNO, held to half", like="domino", optimality=0.5)
+    apart.register_method("slow", "METRA, slowly", like="metra", learning_rate=1e-4)
+    known, own = METHODS["domino"], METHODS["half"]
+    assert own.options == {**known.options, "optimality": 0.5}
+    assert own.summary == "DOMiNO, held to half"
+    (tables, beyond), slow = (METHODS["metra"], METHODS["metra"].beyond), METHODS["slow"]
+    assert slow.options == {**tables.options, "learning_rate": 1e-4}
+    assert slow.beyond.options == {**beyond.options, "learning_rate": 1e-4}
+    assert (slow.beyond.decisions, slow.beyond.sees) == (beyond.decisions, beyond.sees)
 
 
 def test_an_entry_point_is_asked_when_a_name_is_not_known(tmp_path, monkeypatch):

@@ -75,7 +75,7 @@ def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
 @pytest.mark.parametrize("method", [m for m in METHODS if "network" not in METHODS[m].options])
 def test_the_memory_that_is_checked_holds_all_that_is_kept(method):
     """Also what an objective keeps of all pairs of states; nothing of it is made here."""
-    large = parse("S" + "." * 39 + ("\n" + "." * 40) * 38 + "\n" + "." * 39 + "9", "large")
+    large = parse("S" + "." * 38 + "9" + ("\n" + "." * 40) * 39, "large")
     config, world = resolve(large, method, {"skills": 4})
     hyper = hyper_of(config)
     state = jax.eval_shape(initial(learner_of(world, config)), jax.numpy.uint32(0), hyper)
@@ -90,6 +90,13 @@ def test_all_pairs_of_states_must_fit_into_memory(monkeypatch):
     for method, needed in (("eigenoptions", 130), ("upside", 162)):
         with pytest.raises(UserError, match=f"needs {needed} GB .* all pairs of cells"):
             resolve(wide, method, {"skills": 8})
+
+
+def test_a_task_that_no_episode_comes_to_is_refused():
+    world = parse("S....9", "far")
+    with pytest.raises(UserError, match="within 4 steps nothing in far earns points"):
+        resolve(world, "domino", {"horizon": 4})
+    resolve(world, "domino", {"horizon": 5})
 
 
 def test_a_table_with_heads_is_refused():

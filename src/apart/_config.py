@@ -120,15 +120,16 @@ class Config:
         "differ (smerl)",
         OBJECTIVE,
         low=0,
-        high=100,
+        high=2,
         traced=True,
     )
     distance: float = _option(
         0.0,
-        "how far skills of domino part, in shares of time, 0 to 1.4; 0: as far as they can",
+        "how far skills of domino part, in shares of time (1.41: standing in two places); 0: as "
+        "far as they can",
         OBJECTIVE,
         low=0,
-        high=1.5,
+        high=1.42,
         traced=True,
     )
     batch: int = _option(640, "samples per update", LEARNING, low=1, high=10_000_000)

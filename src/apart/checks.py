@@ -97,7 +97,12 @@ def _check_task(config: Config, world: World, facts: Facts) -> None:
     if world.task is None or not (world.task > 0).any():
         raise UserError(
             f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
-            "to 9, where a step of the map earns points"
+            "to 9, into a map of your own where a step earns points (docs/guide/worlds.md)"
+        )
+    if not (world.task[world.distance <= config.horizon] > 0).any():
+        raise UserError(
+            f"--method {config.method} solves a task, and within {config.horizon} steps nothing in "
+            f"{world.name} earns points; move a digit of the map, or use a longer --horizon"
         )
     if config.hold > 1:
         raise UserError(

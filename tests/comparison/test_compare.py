@@ -25,7 +25,7 @@ from apart.report import figures
 from apart.running.queue import Failure
 from apart.runs import files
 from apart.runs import folder as run_folder
-from apart.worlds import search
+from apart.worlds import search, tasks
 from apart.worlds.grid import parse
 
 SMALL = {"steps": [160], "seeds": [0, 1], "skills": 6, "sharing": True, "say": lambda text: None}
@@ -460,7 +460,22 @@ def test_what_means_nothing_is_not_measured(method, world, lacks, tmp_path):
     name, _, slip = world.partition(":slip=")
     options = {"skills": 100, "steps": 800, "horizon": 20, "slip": float(slip or 0.0)}
     run = apart.train(name, method=method, **options, out=tmp_path / "run")
-    assert [metric for metric in METRICS if METRICS[metric].of(run) is None] == lacks
+    found = [metric for metric in METRICS if METRICS[metric].of(run) is None]
+    assert found == sorted([*lacks, "task"], key=[*METRICS].index)
+
+
+def test_a_task_is_measured_by_what_skills_earn_of_it(tmp_path):
+    world = parse("S..\n9#3", "task")
+    found = apart.compare(
+        [world], methods="smerl, vic", steps=800, seeds=2, sharing=False, skills=3, out=tmp_path
+    )
+    for row in found.rows:
+        runs = [apart.load(path) for path in sorted(tmp_path.glob(f"runs/*-{row.method}-*/*"))]
+        assert row.cells["task"].values == [run.summary["task"]["mean"] for run in runs]
+        assert row.cells["task"].most == tasks.best_return(world, 40)
+    smerl, vic = sorted(found.rows, key=lambda row: row.method)
+    assert min(smerl.cells["task"].values) > max(vic.cells["task"].values)
+    assert "points of the task" in str(found)
 
 
 def test_a_measure_is_one_record(made, monkeypatch):

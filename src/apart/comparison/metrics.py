@@ -131,11 +131,22 @@ def _goals(run: Run) -> Measured | None:
     return Measured(100.0 * len(passed) / near, _deterministic(run))
 
 
+def _earned(run: Run) -> Measured | None:
+    task = run.summary.get("task")  # runs of earlier versions lack it
+    return None if task is None else Measured(float(task["mean"]), _deterministic(run))
+
+
+def _most_earned(run: Run) -> float | None:
+    task = run.summary.get("task")
+    return None if task is None else float(task["best"])
+
+
 METRICS: Final = Registry(
     "metric",
     {
         "distinct": Metric(
-            "distinct last states of the K skills (APART's number of skills); by chance, expected",
+            "in how many places the K skills end (APART's number of skills); where actions or "
+            "moves are random the expected number",
             "distinct last states",
             "states",
             _distinct,
@@ -149,7 +160,7 @@ METRICS: Final = Registry(
             most=_most_information,
         ),
         "mutual_information": Metric(
-            "I(Z; S_T) between the skill and its last state, from the table itself",
+            "bits that the last state tells of the skill, from the table itself",
             "I(Z; S_T)",
             "bits",
             _bits,
@@ -157,7 +168,8 @@ METRICS: Final = Registry(
             most=_most_bits,
         ),
         "covering_radius": Metric(
-            "steps from the nearest last state to the farthest place",
+            "steps (in mazes from bucket to bucket) from the nearest last state to the farthest "
+            "place",
             "covering radius",
             "steps",
             _radius,
@@ -167,6 +179,13 @@ METRICS: Final = Registry(
             "goals reached",
             "%",
             _goals,
+        ),
+        "task": Metric(
+            "points of the map's task that skills earn in an episode, mean over the K skills",
+            "points of the task",
+            "points",
+            _earned,
+            most=_most_earned,
         ),
         "steps_to_full": Metric(
             "environment steps at the first evaluation with a skill for every place",

@@ -87,24 +87,19 @@ def rows(
 ) -> list[Row]:
     """The rows of the table, and where their runs are; without ``methods`` of `usual` ones.
 
-    A method that cannot be trained in a world has no row there, which is said; one that was named
-    and can be trained in none is an error.
+    A method that cannot be trained in a world has no row there, which is said; that none can is an
+    error.
     """
     loaded = _loaded(worlds)
     named = list(loaded)
     found: list[Row] = []
+    lines: list[str] = []
     for method in usual() if methods is None else check_methods(methods):
-        refused: list[str] = []
-        made = list(
-            _of_method(loaded, method, steps, skills, seeds, sharing, folder, refused.append)
-        )
-        if not made and methods is not None:
-            resolve(loaded[named[0]], method, {"steps": steps[0], "skills": skills})  # says why
-        for line in refused:
-            say(line)
-        found += made
+        found += _of_method(loaded, method, steps, skills, seeds, sharing, folder, lines.append)
     if not found:
-        raise UserError(f"no method can be trained in {', '.join(named)}")
+        raise UserError(f"nothing to compare in {', '.join(named)}: {lines[0]}")
+    for line in lines:
+        say(line)
     return sorted(found, key=lambda row: (named.index(row.world), steps.index(row.steps)))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from apart.comparison.metrics import METRICS
 from apart.comparison.results import Result, words
@@ -138,6 +138,7 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
 _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words
 _LEGEND: Final = "bar: mean · dot: a seed · line: 95 % interval of the mean"
 COLOURS: Final = f"\norange, †: {_PLANNED} · blue: learns from samples · grey: learns nothing"
+_SMALL: Final[Any] = {"fontsize": 6, "color": draw.GREY, "va": "center"}
 _LIMIT: Final = "\ndashed: the most there can be"
 
 
@@ -152,7 +153,7 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     labels = _labels(results)
     planned = {result.label for result in results if result.plans}  # in some world
     marked = [label + PLANS * (label in planned) for label in labels]
-    height = len(names) * (0.24 * len(labels) + 1.0)
+    height = len(names) * (0.24 * len(labels) + 1.0) + 0.6 * (len(found) == 1)
     size = (3.1 * len(found) + 1.6, max(height, _LEAST_HEIGHT))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
@@ -164,7 +165,9 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
             axis.set_xlabel(METRICS[name].head, fontsize=8)
     cells = (result.cells.get(name) for result in results for name in names)
     limited = any(cell is not None and cell.most for cell in cells)
-    made.supxlabel(_LEGEND + COLOURS + _LIMIT * limited, fontsize=8)
+    words = _LEGEND + COLOURS + _LIMIT * limited
+    narrow = len(found) == 1
+    made.supxlabel(words.replace(" · ", "\n") if narrow else words, fontsize=8)
     return made
 
 
@@ -208,7 +211,10 @@ def _panel(
     if not math.isnan(limit):
         axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
     axis.set_ylim(len(labels) - 0.5, -0.5)
-    axis.set_xlim(0, 1.08 * most)
+    axis.set_xlim(0, 1.08 * (most or 1.0))
+    missing = [labels.index(r.label) for r in some if name not in r.cells]
+    for at in missing:
+        axis.text(0.01, at, "not measured", transform=axis.get_yaxis_transform(), **_SMALL)
 
 
 def colour(result: Result) -> str:

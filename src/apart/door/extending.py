@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Unpack
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Unpack
 
 from apart._config import SPECS, Options, check_value, unknown_option
 from apart._errors import UserError, unknown
+from apart._registry import load_plugins
 from apart.checks import check_names
 from apart.door.errors import in_python
 from apart.methods import METHODS, Method
@@ -17,19 +19,45 @@ if TYPE_CHECKING:
     from apart._types import Array
 
 
-def register_method(name: str, summary: str, **options: Unpack[Options]) -> None:
-    """Make a method of your own known by ``name``: options on top of the defaults.
+def register_method(
+    name: str, summary: str, *, like: str | None = None, **options: Unpack[Options]
+) -> None:
+    """Make a method of your own known by ``name``: options on top of those of another method.
 
-    >>> register_method("far", "DIAYN with long episodes", reward="log_posterior",
-    ...                 discriminator="one_vs_all", horizon=100)  # doctest: +SKIP
+    >>> register_method("far", "DIAYN with long episodes", like="diayn",
+    ...                 horizon=100)  # doctest: +SKIP
+
+    Args:
+        name: for ``method=`` and ``--method``.
+        summary: one line for people.
+        like: the method of whose options it has all others; without it those of `apart`.
+        options: in which it differs.
     """
     with in_python():
-        checked = {key: check_value(key, value) for key, value in options.items() if key in SPECS}
-        if len(checked) < len(options):
-            name = next(key for key in options if key not in SPECS)
-            raise unknown_option(name, name)
+        given: dict[str, Any] = {**options}
+        for key, value in given.items():
+            if key == "method":
+                raise UserError(f"method={value!r}: say like={value!r}")
+            if key not in SPECS:
+                raise unknown_option(key, key)
+            if key == "seed":
+                raise UserError("seed is of a run, not of a method; say it to apart.train")
+        checked = {key: check_value(key, value) for key, value in given.items()}
         check_names(checked)
-        METHODS.register(name, Method(summary, checked))
+        if like is not None and like not in METHODS:
+            load_plugins()
+        if like is not None and like not in METHODS:
+            raise unknown("method", str(like), METHODS)
+        base = Method(summary) if like is None else METHODS[like]
+        METHODS.register(name, _changed(base, summary, checked))
+
+
+def _changed(base: Method, summary: str, options: Mapping[str, Any]) -> Method:
+    """``base`` with other ``options``, in tables and beyond."""
+    beyond = None if base.beyond is None else _changed(base.beyond, summary, options)
+    return dataclasses.replace(
+        base, summary=summary, options={**base.options, **options}, beyond=beyond
+    )
 
 
 def register_reward(

@@ -105,7 +105,7 @@ def compare(
         rows = made(
             named,
             folder,
-            methods=None if methods is None else _listed(methods),
+            methods=None if methods is None else _names(methods),
             steps=lengths,
             seeds=seeds_from(seed, seeds),
             skills=check_value("skills", skills),
@@ -143,6 +143,11 @@ def sweep(
         folder = Path("runs") / path.stem if out is None else jobs.path("--out", out)
         tasks = sweeps.train(path, folder, engine_of(engine), say)
         return [load(one) for one in dict.fromkeys(task.folder for task in tasks)]
+
+
+def _names(given: Any) -> list[Any]:
+    """As `_listed`; ``"vic,apart"`` as on the command line is two."""
+    return [part.strip() for part in given.split(",")] if isinstance(given, str) else _listed(given)
 
 
 def _listed(given: Any) -> list[Any]:

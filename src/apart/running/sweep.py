@@ -112,7 +112,7 @@ def train(
 
 
 def means(tasks: Iterable[Task]) -> Iterator[str]:
-    """A line for each run of the file: skills found, on average over its seeds."""
+    """A line for each run of the file: skills found and points, on average over its seeds."""
     groups: dict[tuple[str, str], list[run_folder.Run]] = {}
     for task in tasks:
         if task.done:
@@ -124,7 +124,16 @@ def means(tasks: Iterable[Task]) -> Iterator[str]:
             continue
         mean = fmean(float(run.n_effective) for run in runs)
         told = run_folder.found(round(mean, 1), runs[0].n_available, len(runs[0].skills))
-        yield f"{label}, {world}: {told}, {many}"
+        yield f"{label}, {world}: {told}{_earned(runs)}, {many}"
+
+
+def _earned(runs: Sequence[run_folder.Run]) -> str:
+    """What skills earn of the map's task, on average; nothing without one."""
+    tasks = [run.summary.get("task") for run in runs]
+    if not all(tasks):
+        return ""
+    mean = fmean(float(task["mean"]) for task in tasks if task)
+    return f", {mean:.1f} of {tasks[0]['best']:g} points of the task" if tasks[0] else ""
 
 
 def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
