@@ -43,6 +43,19 @@ def test_every_skill_has_its_tile_and_all_tiles_are_in_the_picture(across):
     assert [colour[3] for colour in lines.get_colors()] == [1.0, maps.FAINT, 1.0]
 
 
+def test_with_a_task_points_are_told_and_only_the_same_way_is_faint():
+    paths = [[(0, 0), (0, 1), (1, 1)], [(0, 0), (1, 0), (1, 1)], [(0, 0), (0, 1), (1, 1)]]
+    assert maps.by_last_state(paths) == [(0, False), (1, True), (2, True)]
+    assert maps.by_last_state(paths, ways=True) == [(0, False), (2, True), (1, False)]
+    _, (axis,) = draw.figure()
+    maps.tiles(axis, MAP, paths, 3, goals=[(1, 1)], earned=[9.0, 4.0, 9.0])
+    assert [text.get_text() for text in axis.texts] == ["0: 9 points", "2: 9 points", "1: 4 points"]
+    (_, ends, _, goals) = axis.collections
+    np.testing.assert_array_equal(ends.get_offsets(), goals.get_offsets())
+    assert "worth points" in [handle.get_label() for handle in maps.legend(task=True)]
+    assert "worth points" not in [handle.get_label() for handle in maps.legend()]
+
+
 def test_numbers_stand_on_their_states():
     from matplotlib.colors import LogNorm
 

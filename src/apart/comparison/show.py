@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 PLANS: Final = " †"  # behind a label
 _PLANNED: Final = "plans over all transitions seen"
 _MOST: Final = "at most"
-_DRAWN: Final = ("distinct", "information_count")
-_DRAWN_OF_FEW: Final = ("distinct", "covering_radius")  # with fewer skills than places
+_DRAWN: Final = ("distinct", "information_count", "task")
+_DRAWN_OF_FEW: Final = ("distinct", "covering_radius", "task")  # with fewer skills than places
 
 
 @dataclass(frozen=True, repr=False)
@@ -153,7 +153,7 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     labels = _labels(results)
     planned = {result.label for result in results if result.plans}  # in some world
     marked = [label + PLANS * (label in planned) for label in labels]
-    height = len(names) * (0.24 * len(labels) + 1.0) + 0.6 * (len(found) == 1)
+    height = len(names) * (0.24 * len(labels) + 1.0) + 0.3 * (len(found) == 1)
     size = (3.1 * len(found) + 1.6, max(height, _LEAST_HEIGHT))
     made, axes = draw.figure(len(found), len(names), size=size)
     for row, name in enumerate(names):
@@ -166,8 +166,9 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     cells = (result.cells.get(name) for result in results for name in names)
     limited = any(cell is not None and cell.most for cell in cells)
     words = _LEGEND + COLOURS + _LIMIT * limited
-    narrow = len(found) == 1
-    made.supxlabel(words.replace(" · ", "\n") if narrow else words, fontsize=8)
+    if len(found) == 1:  # narrow
+        words = words.replace(" · line", "\nline").replace(" · blue", "\nblue")
+    made.supxlabel(words, fontsize=8)
     return made
 
 
@@ -179,7 +180,7 @@ def _is_few(result: Result) -> bool:
 
 def _title(first: Result) -> str:
     steps = f"{first.steps / 1e6:g}M" if first.steps >= 1_000_000 else f"{first.steps / 1e3:g}k"
-    return f"{first.world}, {steps} steps, K = {first.skills}"
+    return f"{first.world.rsplit('/', 1)[-1]}, {steps} steps, K = {first.skills}"
 
 
 def _labels(results: Sequence[Result]) -> list[str]:

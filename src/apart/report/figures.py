@@ -66,9 +66,20 @@ def _map_picture(run: run_folder.Run) -> Path:
     paths = [skill.trajectory for skill in run.skills]
     points = min(max(0.6 * 72 * cell, 4.0), 9.0)
     font = min(points + 3, 9.0)
-    maps.tiles(axis, rows, paths, across, head=head, points=points, font=font)
-    _head(figure, run, edge, tall, f"{n} skills, sorted by last state")
-    return _written(figure, run, maps.legend())
+    task = run.summary.get("task")  # runs of earlier versions lack it
+    told = f"{n} skills, sorted by last state"
+    if task is not None:
+        told += f"; {task['mean']:.1f} of {task['best']:g} points on average"
+    maps.tiles(
+        *(axis, rows, paths, across),
+        head=head,
+        points=points,
+        font=font,
+        goals=_points(run),
+        earned=None if task is None else task["returns"],
+    )
+    _head(figure, run, edge, tall, told)
+    return _written(figure, run, maps.legend(task is not None))
 
 
 _PLANE_INCHES = 7.0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -38,11 +38,15 @@ def values(axis: Axes, rows: Sequence[str], cells: IntArray, numbers: FloatArray
     return image
 
 
-def by_last_state(paths: Sequence[Path]) -> list[tuple[int, bool]]:
-    """Numbers of the paths sorted by last state, and whether an earlier one ends there too."""
-    order = sorted(range(len(paths)), key=lambda k: (paths[k][-1], k))
-    before = [None, *(paths[k][-1] for k in order)]
-    return [(k, paths[k][-1] == end) for k, end in zip(order, before, strict=False)]
+def by_last_state(paths: Sequence[Path], ways: bool = False) -> list[tuple[int, bool]]:
+    """Numbers of the paths sorted by last state, and whether an earlier one ends there too.
+
+    With ``ways`` whether an earlier one goes all the same way, and sorted by these.
+    """
+    keys = [(path[-1], tuple(path) if ways else ()) for path in paths]
+    order = sorted(range(len(paths)), key=lambda k: (keys[k], k))
+    before = [None, *(keys[k] for k in order)]
+    return [(k, keys[k] == last) for k, last in zip(order, before, strict=False)]
 
 
 def tiles(
@@ -56,6 +60,8 @@ def tiles(
     font: float = 5.0,
     colour: str = PATH,
     end: str = END,
+    goals: Collection[tuple[int, int]] = (),
+    earned: Sequence[float] | None = None,
 ) -> None:
     """Every path on a small map of its own with its number above it, sorted by last state.
 
@@ -72,6 +78,8 @@ def tiles(
         font: size of the numbers.
         colour: of lines.
         end: colour of last cells.
+        goals: cells that are worth points of a task.
+        earned: points of every path; then paths that go the same way as an earlier one are faint.
     """
     from matplotlib.collections import LineCollection
     from matplotlib.colors import LinearSegmentedColormap, to_rgba
@@ -81,13 +89,15 @@ def tiles(
     tall, wide = height + head, width + max(1, round(0.06 * width))
     rows = -(-len(paths) // across)
     ground = np.full((rows * tall, across * wide), np.nan)
-    shades, shown = [], []
-    for place, (number, again) in enumerate(by_last_state(paths)):
+    shades, shown, worth = [], [], []
+    for place, (number, again) in enumerate(by_last_state(paths, earned is not None)):
         top, left = tall * (place // across) + head, wide * (place % across)
         shades.append(FAINT if again else 1.0)
         ground[top : top + height, left : left + width] = shades[-1] * solid
         shown.append(np.array([(left + cell[1], top + cell[0]) for cell in paths[number]]))
-        axis.text(left - 0.5, top - 0.7, str(number), fontsize=font, color=GREY, va="bottom")
+        worth += [(left + column, top + row) for row, column in goals]
+        told = f"{number}" if earned is None else f"{number}: {earned[number]:g} points"
+        axis.text(left - 0.5, top - 0.7, told, fontsize=font, color=GREY, va="bottom")
     shade = LinearSegmentedColormap.from_list("ground", [FLOOR, WALL])
     axis.imshow(ground, cmap=shade, vmin=0, vmax=1, interpolation="nearest", zorder=0)
     axis.add_collection(
@@ -104,16 +114,25 @@ def tiles(
             linewidths=0,
             zorder=3,
         )
+    if worth:
+        x, y = np.array(worth).T
+        axis.scatter(x, y, s=(1.8 * points) ** 2, zorder=2, **_GOAL)
     axis.set_axis_off()
 
 
-def legend() -> list[Any]:
+_GOAL: Final[Any] = {"marker": "D", "facecolors": "#f0e442", "edgecolors": GREY, "linewidths": 0.5}
+
+
+def legend(task: bool = False) -> list[Any]:
     """What the marks of `tiles` mean, in its own colours: handles for a legend."""
     from matplotlib.lines import Line2D
 
     mark: Any = {"linestyle": "", "markeredgewidth": 0}
-    return [
+    same = "goes the same way" if task else "ends there too"
+    handles = [
         Line2D([], [], color=START, marker="o", markersize=4, label="start", **mark),
         Line2D([], [], color=END, marker="s", markersize=7, label="last state", **mark),
-        Line2D([], [], color=PATH, alpha=FAINT, label="faint: an earlier skill ends there too"),
+        Line2D([], [], color=PATH, alpha=FAINT, label=f"faint: an earlier skill {same}"),
     ]
+    goal = {"marker": "D", "markersize": 7, "color": _GOAL["facecolors"], "markeredgecolor": GREY}
+    return [*handles, Line2D([], [], linestyle="", label="worth points", **goal)][: 3 + task]
