@@ -232,6 +232,7 @@ for wrong, message in (
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
     (lambda: apart.register_method("other", "x", method="domino"), "say like='domino'"),
+    (lambda: apart.compare("empty", skills="auto"), "a comparison has one K in all its worlds"),
     (lambda: apart.register_method("other", "x", like="domina"), "did you mean 'domino'"),
     (lambda: apart.register_method("other", "x", seed=3), "seed is of a run, not of a method"),
     (lambda: apart.register_method("other", "x", skills=1), "skills=1 is outside"),

@@ -226,6 +226,13 @@ def test_places_without_a_map_are_squares_in_order():
     assert page_places._layout([(-2, 3), (4, 5)], [])[0] == "plane"
 
 
+def test_what_skills_earn_of_a_task_is_in_the_page(tmp_path):
+    run = apart.train(apart.parse_map("S.\n.9"), method="smerl", out=tmp_path / "run", **SMALL)
+    data = report(tmp_path / "run", out=tmp_path / "page.html")
+    assert data["runs"][0]["task"] == run.summary["task"]
+    assert len(data["runs"][0]["task"]["returns"]) == len(run.skills)
+
+
 def test_tables_without_a_map_and_with_chance_have_pages(tmp_path):
     moved = np.array([[0, 1], [0, 2], [1, 3], [2, 3]])
     chain = tables.build("chain", moved, horizon=6)

@@ -48,6 +48,7 @@ def run(parsed: argparse.Namespace) -> int:
     """Train what is missing, measure, show."""
     from apart.comparison import results
     from apart.comparison.compare import FOLDER, compare
+    from apart.comparison.rows import one_k
 
     if not parsed.worlds:
         raise UserError("name a world, or several (see 'apart list worlds')")
@@ -59,7 +60,7 @@ def run(parsed: argparse.Namespace) -> int:
         methods=None if parsed.methods is None else _names("--methods", parsed.methods),
         steps=[check_value("steps", text) for text in _names("--steps", parsed.steps)],
         seeds=seeds_from(parsed.seed, words.count("--seeds", parsed.seeds, MAX_SEEDS)),
-        skills=check_value("skills", parsed.skills),
+        skills=one_k(parsed.skills),
         sharing=parsed.sharing,
         engine=engine(parsed.engine),
         say=lambda text: print(text, flush=True),

@@ -6,9 +6,9 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from apart._config import Config
+from apart._config import Config, check_value
 from apart._errors import UserError, unknown
 from apart._registry import load_plugins
 from apart.facts import over_known
@@ -17,7 +17,7 @@ from apart.methods import METHODS
 from apart.running import study
 from apart.running.board import Say
 from apart.running.study import Task
-from apart.settings import resolve
+from apart.settings import AUTO, resolve
 from apart.worlds import load
 from apart.worlds.world import World
 
@@ -61,6 +61,13 @@ def usual() -> list[str]:
     """Every method that is registered and brings no network of its own."""
     load_plugins()
     return [name for name, method in METHODS.items() if "network" not in method.options]
+
+
+def one_k(skills: Any) -> int:
+    """K of a comparison, which is that of all its worlds."""
+    if skills == AUTO:
+        raise UserError("--skills auto: a comparison has one K in all its worlds; give a number")
+    return int(check_value("skills", skills))
 
 
 def check_methods(names: Iterable[str]) -> list[str]:

@@ -163,6 +163,8 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
             axis.set_yticks(range(len(labels)), marked if column == 0 else [], fontsize=7.5)
             draw.title(axis, _title(some[0]) if row == 0 else "")
             axis.set_xlabel(METRICS[name].head, fontsize=8)
+            if METRICS[name].unit in ("states", "steps"):
+                axis.locator_params(axis="x", integer=True)
     cells = (result.cells.get(name) for result in results for name in names)
     limited = any(cell is not None and cell.most for cell in cells)
     words = _LEGEND + COLOURS + _LIMIT * limited

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from apart._config import Config, check_value
 from apart._errors import UserError
 from apart.comparison import results
+from apart.comparison.rows import one_k
 from apart.comparison.show import Comparison
 from apart.door.errors import in_python
 from apart.door.training import load
@@ -108,7 +109,7 @@ def compare(
             methods=None if methods is None else _names(methods),
             steps=lengths,
             seeds=seeds_from(seed, seeds),
-            skills=check_value("skills", skills),
+            skills=one_k(skills),
             sharing=sharing,
             engine=engine_of(engine),
             say=say,

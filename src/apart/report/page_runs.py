@@ -40,6 +40,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
             **{n: v for n, v in s.items() if isinstance(v, int | float | str | None)},
             **{f"spread {n}": v for n, v in (run.spread or {}).items()},
         },
+        "task": s.get("task"),  # what each skill earns of the map's; earlier versions lack it
         "ideal_radius": (run.spread or {}).get("ideal_radius"),
         "paths": packed(paths, "uint32"),
         "positions": positions_of(run, places),

@@ -75,6 +75,7 @@ function aboutSkill(run, skill) {
     ["probability", `${rounded(run.probability[skill])} (the discriminator, there)`],
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
+    run.task && ["earns", `${run.task.returns[skill]} of ${run.task.best} points of the task`],
     ["standing", STANDINGS[standing]],
     others.length > 0 && ["ends there too", listed(others, 12)],
   ];
