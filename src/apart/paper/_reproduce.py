@@ -19,7 +19,6 @@ from apart.running.board import Say
 from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration
 from apart.runs import files
-from apart.runs import folder as run_folder
 
 __all__ = ["draw", "reproduce"]
 
@@ -139,9 +138,7 @@ def _collected(
     spec: Experiment, plan: Mapping[str, Sequence[study.Task]]
 ) -> dict[str, list[Record]]:
     return {
-        label: [
-            _records.record_of(run_folder.load(job.folder), job.world, spec.keeps) for job in jobs
-        ]
+        label: [_records.record_of(job.load(), job.world, spec.keeps) for job in jobs]
         for label, jobs in plan.items()
     }
 

@@ -44,7 +44,7 @@ def finished(jobs: Iterable[Task], say: Say = print) -> list[run_folder.Run]:
     todo = [one for one in jobs if not one.done]
     if todo:
         train(todo, {"runs": {one.folder for one in jobs}}, ENGINES[LOCAL], say)
-    return [run_folder.load(one.folder) for one in jobs]
+    return [one.load() for one in jobs]
 
 
 def train(
