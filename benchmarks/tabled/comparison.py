@@ -35,6 +35,12 @@ def compare() -> str:
 
 
 @table
+def compare_task() -> str:
+    """Methods that solve a task beside some that do not, on a map that has one."""
+    return show.markdown(comparison.read(ROOT / "results" / "compare-task.json"))
+
+
+@table
 def compare_few() -> str:
     """How ten skills of each method spread: the covering radius, the best of all worlds first."""
     found = comparison.read(ROOT / "results" / "compare-few.json")
