@@ -124,12 +124,12 @@ def _check_kept(config: Config, world: World, facts: Facts) -> None:
             f"--objective {config.objective} rewards whole episodes, which --q-rule "
             f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
         )
-    parts = facts.objective.parts_of_episodes
-    if config.decisions < parts:
+    least = facts.objective.least_decisions
+    if config.decisions < least:
         raise UserError(
             f"--horizon {config.horizon} and --hold {config.hold}: an episode of "
-            f"{config.decisions} decision, and --objective {config.objective} takes it in "
-            f"{parts} parts; use a longer --horizon or a shorter --hold"
+            f"{config.decisions} decision, and --objective {config.objective} needs at least "
+            f"{least}; use a longer --horizon or a shorter --hold"
         )
     if config.buffer < config.transitions and not is_idle("buffer", config, facts):
         raise UserError(

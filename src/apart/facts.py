@@ -150,7 +150,7 @@ _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
         "discriminator_learning_rate": lambda c, f: f.counting,
         "bonus": lambda c, f: not f.adds,
         "optimality": lambda c, f: not f.objective.task,
-        "distance": lambda c, f: not f.objective.parts,
+        "distance": lambda c, f: not f.objective.drives_apart,
     }
 )
 

@@ -52,7 +52,7 @@ class Kind:
         by_episode: whether its rewards look at whole episodes, which batches then bring.
         grows: whether the number of skills that are drawn does.
         task: whether it is about the task of a map.
-        parts: whether skills are driven apart by how far they are from each other.
+        drives_apart: whether skills are driven apart by how far they are from each other.
         counts_in_tables: whether it trains nothing where states can be counted.
         own_form: whether what it trains is a table of its own, whatever networks are.
         staged: whether what it does at a step depends on how many there will be.
@@ -60,7 +60,7 @@ class Kind:
             one, where that is not one network with K of them.
         posterior: whether its scores are a posterior of the skill, or its frequencies; where they
             are not, or their scale is nobody's to learn, no number of skills follows from them.
-        parts_of_episodes: of how many an episode has to consist at least.
+        least_decisions: how many an episode has at least, as it takes episodes in parts.
         squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
     """
 
@@ -77,13 +77,13 @@ class Kind:
     by_episode: bool = False
     grows: bool = False
     task: bool = False
-    parts: bool = False
+    drives_apart: bool = False
     counts_in_tables: bool = False
     own_form: bool = False
     staged: bool = False
     outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
     posterior: bool = True
-    parts_of_episodes: int = 1
+    least_decisions: int = 1
     squares: int = 0
 
 
@@ -225,7 +225,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.domino",
             listed=True,
             task=True,
-            parts=True,
+            drives_apart=True,
         ),
         "upside_tree": Kind(
             "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
@@ -234,7 +234,7 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             squares=5,
             spreads=True,
-            parts_of_episodes=2,
+            least_decisions=2,
         ),
         "upside_walks": Kind(
             "the same with a trained classifier of the states of these walks",
@@ -242,7 +242,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             spreads=True,
-            parts_of_episodes=2,
+            least_decisions=2,
         ),
         "upside": Kind(
             "the same without the tree; skills are added while it is high",
@@ -251,7 +251,7 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             squares=5,
             spreads=True,
-            parts_of_episodes=2,
+            least_decisions=2,
         ),
     },
 )
