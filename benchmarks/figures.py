@@ -84,7 +84,7 @@ def compare_few() -> draw.Figure:
 
 
 def compare_long() -> draw.Figure:
-    """From 1M steps to five times as many: a method an arrow, those that end highest first."""
+    """From 1M steps to five times as many: a method a line, those that end highest first."""
     found = comparison.read(ROOT / "results" / "compare-long.json")
     first = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
     groups = show.groups(found)
