@@ -816,7 +816,10 @@ def test_what_the_page_says_of_sharing_is_what_was_stored():
         assert f"{words} {numbers}" in page
     assert "of `discern` by {:.1f}, {:.1f}, {:.1f} and {:.1f};".format(*times["discern"]) in page
     assert all(min(times[name]) > 1 for name in ("vic_unbiased", "apart_plus", "apart_logits"))
-    assert all(0.85 < found < 1.15 for found in times["vic"])
+    assert all(0.8 < found < 1.15 for found in times["vic"])
+    assert sum(found > 1 for found in times["tuned_vic"]) == 3
+    assert "by 1.1 to 2.8" in prose("docs/family/disdain.md")
+    assert [round(end(times["disdain"]), 1) for end in (min, max)] == [1.1, 2.8]
     harmed = ["diayn", "ova_ascending", "ova_dropout", "ova_art", "valor", "eddict"]
     assert [name for name in times if max(times[name]) < 1] == [
         *harmed,

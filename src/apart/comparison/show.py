@@ -217,7 +217,7 @@ def _panel(
     axis.set_xlim(0, 1.08 * (most or 1.0))
     missing = [labels.index(r.label) for r in some if name not in r.cells]
     for at in missing:
-        axis.text(0.01, at, "not measured", transform=axis.get_yaxis_transform(), **_SMALL)
+        axis.text(0.01, at, "has none", transform=axis.get_yaxis_transform(), **_SMALL)
 
 
 def colour(result: Result) -> str:
