@@ -107,7 +107,9 @@ def compare_long() -> draw.Figure:
         axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
         axis.set_ylim(len(labels) - 0.5, -0.5)
         axis.set_xlim(0, 1.06 * limit)
-        ticks = [label + " †" * (label in planned) for label in labels] if axis is axes[0] else []
+        ticks = (
+            [label + show.PLANS * (label in planned) for label in labels] if axis is axes[0] else []
+        )
         axis.set_yticks(range(len(labels)), ticks, fontsize=7.5)
         axis.set_xlabel("distinct last states", fontsize=8)
         draw.title(axis, some[0].world)

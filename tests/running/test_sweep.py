@@ -194,6 +194,21 @@ def test_settings_are_summed_up_over_their_seeds(file, capsys, monkeypatch):
         assert f"  vic, epsilon {epsilon}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
 
 
+def test_a_run_that_was_trained_for_longer_is_left_out_of_its_mean(file, capsys, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    path = file(f"seeds = 2\n{options}")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    first, second = sweep.read(path, path.parent / "runs" / "trial")
+    apart.resume(first.folder, steps=320)
+    capsys.readouterr()
+    assert main(["sweep", "trial.toml"]) == 0
+    shown = capsys.readouterr().out
+    assert f"not counted: {first.folder.relative_to(path.parent)}: has " in shown
+    found = apart.load(second.folder).n_effective
+    assert f"  vic, corridor: {found:g} of 6 possible, 1 seed\n" in shown
+
+
 def test_a_run_that_two_settings_have_counts_for_both(file, capsys, monkeypatch):
     options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
     path = file(f"seeds = 2\n{options}[grid]\nseed = [0, 1]")

@@ -115,8 +115,12 @@ def means(tasks: Iterable[Task]) -> Iterator[str]:
     """A line for each run of the file: skills found and points, on average over its seeds."""
     groups: dict[tuple[str, str], list[run_folder.Run]] = {}
     for task in tasks:
-        if task.done:
+        if not task.done:
+            continue
+        try:
             groups.setdefault((task.label, task.world.name), []).append(task.load())
+        except UserError as error:  # of one run: the others have their line
+            yield f"not counted: {error}"
     for (label, world), runs in groups.items():
         many = several(len(runs), "seed")
         if not runs[0].world.places.counted:
