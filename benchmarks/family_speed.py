@@ -13,7 +13,8 @@ import argparse
 import json
 from pathlib import Path
 
-from apart.running import machine, threads, turns
+from apart import _machine as machine
+from apart.running import threads, turns
 
 STORED = Path(__file__).parent.parent / "results" / "family_speed.json"
 

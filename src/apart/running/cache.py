@@ -16,7 +16,8 @@ import stat
 from pathlib import Path
 from typing import Any, Final
 
-from apart.running import machine, threads
+from apart import _machine as machine
+from apart.running import threads
 
 VARIABLE: Final = "APART_CACHE"
 _OFF: Final = ("off", "0", "no", "false")
