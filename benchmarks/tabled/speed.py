@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+
 from tabled.base import markdown, stored, table
 
 
@@ -64,6 +66,23 @@ def evaluations() -> str:
     ]
     head = ["cells", "K", "an evaluation before, ms", "an evaluation, ms"]
     return markdown([*head, "a round of training, ms"], rows)
+
+
+@table
+def vectors() -> str:
+    """Vectors of 512 bits beside XLA's 256."""
+    found = stored("vectors")
+    rows = [
+        [
+            f"`{row['method']}`",
+            *(f"{row[name]:.3f}" for name in ("ms_256", "ms_512")),
+            f"{statistics.median(row['ratios']):.2f}",
+            ", ".join(f"{ratio:.2f}" for ratio in row["ratios"]),
+        ]
+        for row in found["rows"]
+    ]
+    head = ["method", "256 bits, ms/update", "512 bits, ms/update", "faster (median)", "each round"]
+    return f"Measured on: {found['machine']}.\n\n{markdown(head, rows)}"
 
 
 @table

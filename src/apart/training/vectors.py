@@ -1,7 +1,7 @@
 """How wide the vectors are that a training loop is compiled for; measured in performance.md.
 
-XLA takes half of AVX-512 unless it is told otherwise, because the first processors that had it
-slowed down by it. Elements keep their bits; sums over them may be added up in another order.
+XLA takes half of AVX-512 unless it is told otherwise. Elements keep their bits; sums over them may
+be added up in another order.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ import jax
 from apart import _machine as machine
 
 _OPTION: Final = "xla_cpu_prefer_vector_width"
-_WHOLE: Final = {"avx512f", "avx_vnni"}  # AVX-512 of generations that came after its first
+_WHOLE: Final = "avx512f"
 
 
 @lru_cache
 def compiler_options() -> dict[str, str]:
-    """Options of `jax.jit`; none where the processor, the user or this version of XLA says no."""
-    if not set(machine.flags().split()) >= _WHOLE or jax.default_backend() != "cpu":
+    """Options of `jax.jit`; none where processor, backend, user or this version of XLA says no."""
+    if _WHOLE not in machine.flags().split() or jax.default_backend() != "cpu":
         return {}
     if _OPTION in os.environ.get("XLA_FLAGS", ""):
         return {}
