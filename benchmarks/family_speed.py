@@ -13,8 +13,7 @@ import argparse
 import json
 from pathlib import Path
 
-from apart import _machine as machine
-from apart.running import threads, turns
+from apart.running import machine, threads, turns
 
 STORED = Path(__file__).parent.parent / "results" / "family_speed.json"
 

@@ -35,10 +35,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from apart._machine import peak_rss_mb
 from apart.learner import ends
 from apart.paper._spec import WORLDS
 from apart.report import draw
+from apart.running.machine import peak_rss_mb
 from apart.settings import resolve
 from apart.training import collect
 from apart.training import program as programs

@@ -3,7 +3,7 @@
     python benchmarks/vectors.py [--rounds 5] [--seconds 1]
 
 Every measurement is a process of its own, on one core with one thread; both widths are asked for
-by XLA_FLAGS, so that the package's own choice plays no part. Writes `results/vectors.json`.
+by XLA_FLAGS, as a user would. Writes `results/vectors.json`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from apart import _machine as machine
+from apart.running import machine
 
 STORED = Path(__file__).parent.parent / "results" / "vectors.json"
 METHODS = ("apart", "ap_average", "diayn", "valor", "dads", "metra", "apart_plus")

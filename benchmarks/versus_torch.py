@@ -21,7 +21,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from apart import _machine as machine
+from apart.running import machine
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
@@ -34,7 +34,7 @@ KINDS = {
 OURS = """
 import json
 from apart.running import threads
-from apart import _machine as machine
+from apart.running import machine
 threads.use(machine.cores())
 from apart.running.bench import Case, measure
 case = Case("", "four_rooms", {method!r}, {options!r}, {states!r})

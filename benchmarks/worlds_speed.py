@@ -11,8 +11,7 @@ import argparse
 import json
 from pathlib import Path
 
-from apart import _machine as machine
-from apart.running import bench, threads
+from apart.running import bench, machine, threads
 
 STORED = Path(__file__).parent.parent / "results" / "worlds-speed.json"
 

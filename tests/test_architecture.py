@@ -12,7 +12,7 @@ import pytest
 from apart.facts import choices
 
 SOURCE = Path(__file__).parent.parent / "src" / "apart"
-BASE = {"_config", "_types", "_errors", "_lazy", "_machine", "_registry", "_version"}
+BASE = {"_config", "_types", "_errors", "_lazy", "_registry", "_version"}
 PARTS = {"worlds", "objective", "learner"}  # siblings do not know each other
 MAY_IMPORT = {
     **{room: {"_errors"} for room in BASE},

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from apart import _machine as machine
 from apart._errors import RunInterrupted, UserError
 from apart.comparison import results, show
 from apart.comparison.rows import Row, What, rows
 from apart.methods import METHODS
-from apart.running import study
+from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
 from apart.running.queue import Failure, raise_failures

@@ -9,13 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from apart import _machine as machine
 from apart._errors import UserError, unknown
 from apart.methods import OURS, READINGS
 from apart.paper import _budget, _ledger, _panels, _records, _runs, experiment
 from apart.paper._budget import Scale
 from apart.paper._spec import Experiment, Record, Results
-from apart.running import study
+from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import ENGINES, Engine
 from apart.running.progress import duration

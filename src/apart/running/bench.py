@@ -17,12 +17,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart import _machine as machine
 from apart._errors import UserError
 from apart._version import __version__
 from apart.facts import needs_task
 from apart.methods import METHODS
-from apart.running import threads, turns
+from apart.running import machine, threads, turns
 from apart.running.pool import last_words
 from apart.runs.files import write_json
 from apart.settings import resolve
@@ -99,7 +98,7 @@ def measure(case: Case, seconds: float, repeats: int) -> dict[str, Any]:
     """Updates per second, environment steps per second and seconds to compile of one case."""
     import jax.numpy as jnp
 
-    from apart._machine import peak_rss_mb
+    from apart.running.machine import peak_rss_mb
     from apart.training.learners import learner_over
     from apart.training.program import compiled, program
     from apart.training.state import hyper_of

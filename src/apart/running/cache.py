@@ -16,8 +16,7 @@ import stat
 from pathlib import Path
 from typing import Any, Final
 
-from apart import _machine as machine
-from apart.running import threads
+from apart.running import machine, threads
 
 VARIABLE: Final = "APART_CACHE"
 _OFF: Final = ("off", "0", "no", "false")

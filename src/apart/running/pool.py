@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Sequence
 from typing import IO, Any, Final
 
-from apart import _machine as machine
+from apart.running import machine
 from apart.running.queue import NOTE, Ended, Event
 
 

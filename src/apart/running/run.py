@@ -13,11 +13,10 @@ import jaxlib
 import numpy as np
 import optax
 
-from apart import _machine as machine
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
-from apart.running import cache, devices, records, threads
+from apart.running import cache, devices, machine, records, threads
 from apart.running.clock import Clock
 from apart.running.logbook import Logbook
 from apart.running.progress import Listener, Progress

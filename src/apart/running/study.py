@@ -8,11 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from apart import _machine as machine
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
 from apart.checks import memory_bytes
-from apart.running import engines
+from apart.running import engines, machine
 from apart.running.board import Board, Say
 from apart.running.engines import Engine
 from apart.running.progress import duration, several

@@ -11,8 +11,8 @@ import sys
 
 from apart._config import Config
 from apart._errors import UserError
-from apart._machine import cores
 from apart.facts import Facts
+from apart.running.machine import cores
 from apart.runs.plan import MAX_THREADS
 
 _VARIABLE = "PJRT_NPROC"

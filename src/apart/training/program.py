@@ -37,7 +37,6 @@ from apart.training.rounds import (
     seeds_of,
 )
 from apart.training.state import Hyper, TrainState
-from apart.training.vectors import compiler_options
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
@@ -98,7 +97,7 @@ def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> 
 
     return Program(
         init=jax.jit(initial(learner)),
-        chunk=jax.jit(chunk, donate_argnums=0, compiler_options=compiler_options()),
+        chunk=jax.jit(chunk, donate_argnums=0),
         evaluate=jax.jit(partial(evaluations.evaluate, world, config, learner)),
         finite=jax.jit(_finite),
     )
@@ -133,7 +132,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
         return learnt_from(learner, state, made, episodes)
 
-    learn = jax.jit(end, donate_argnums=0, compiler_options=compiler_options())
+    learn = jax.jit(end, donate_argnums=0)
     measure = jax.jit(partial(evaluations.measured, config, learner))
 
     def play(q: Params, drawn: Drawn, seeds: list[int]) -> Episodes:
