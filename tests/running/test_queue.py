@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
+from typing import ClassVar
 
 import pytest
 from torture import endings
@@ -16,13 +17,16 @@ from torture import endings
 import apart
 from apart._errors import NonFinite, UserError
 from apart.running import engines, pool, queue
+from apart.running import run as host
 from apart.running.queue import Ended, Failure
-from apart.runs import claims, plan
+from apart.runs import checkpoint, claims, plan
 from apart.runs import folder as run_folder
 from apart.settings import resolve
 
 
 class Script:
+    stopped = "all is saved"
+
     """Workers that do what is written: by run, the events of each of its starts."""
 
     def __init__(self, free=2, **starts):
@@ -77,18 +81,37 @@ def test_a_run_that_comes_no_further_is_given_up_and_one_that_does_is_not():
     assert train(slow, "a")[1] == {}
 
 
-def test_a_failure_does_not_take_the_others_down():
+def test_a_failure_is_said_at_once_and_does_not_take_the_others_down(capsys):
     workers = Script(
         1, a=[[Ended(3, "apart: numbers")]], b=[[DONE]], c=[[Ended(2, "x")]], d=[[DONE]]
     )
     seen, failures = train(workers, *"abcd")
-    assert seen == [("b", None), ("d", None)]
     assert failures == {"a": Failure(3, "apart: numbers"), "c": Failure(2, "x")}
+    assert seen == [("a", failures["a"]), ("b", None), ("c", failures["c"]), ("d", None)]
+    assert "apart: note: a failed: numbers; the others go on\n" in capsys.readouterr().err
     with pytest.raises(UserError, match=r"^2 of 4 runs failed: a: numbers; c: x$"):
         queue.raise_failures(failures, 4)
     with pytest.raises(NonFinite, match=r"^a: numbers$"):
         queue.raise_failures({"a": failures["a"]}, 4)
     queue.raise_failures({}, 4)
+    with pytest.raises(
+        UserError, match=r"^7 of 9 runs failed: 0: x; .* 4: x; 2 more, named above$"
+    ):
+        queue.raise_failures(dict.fromkeys(range(7), failures["c"]), 9)
+
+
+def test_a_signal_after_the_clock_is_not_passed_on_to_children_that_are_saving():
+    class Child:
+        told: ClassVar = []
+
+        def send_signal(self, number):
+            self.told.append(number)
+
+    workers = pool.Pool()
+    workers._running["a"] = Child()
+    for number in (15, 2):
+        workers.stop(number)
+    assert Child.told == [15]
 
 
 @pytest.mark.parametrize(("code", "fails"), [(143, False), (3, True)])
@@ -253,6 +276,29 @@ def test_a_killed_worker_s_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch
     assert again is None, "it began anew"
     whole = apart.train("four_rooms", method="diayn", seed=1, out=tmp_path / "whole", **OPTIONS)
     assert endings(lost) == endings(whole.path)
+
+
+def test_a_run_saves_its_state_when_nobody_listens_any_more(tmp_path, monkeypatch):
+    """Who listened was killed: nothing of what was trained since the last checkpoint is lost."""
+    monkeypatch.setattr(host, "_SLICE_SECONDS", 0.0)
+    heard = []
+
+    def leaves(progress):
+        heard.append(progress.env_steps)
+        if progress.env_steps > 600:
+            raise BrokenPipeError(32, "Broken pipe")
+
+    with pytest.raises(UserError, match="Broken pipe"):
+        apart.train("four_rooms", method="diayn", out=tmp_path / "run", listener=leaves, **OPTIONS)
+    saved = [json.loads(path.read_bytes()) for path in checkpoint.manifests(states(tmp_path))]
+    assert saved[-1]["iteration"] * OPTIONS["horizon"] == heard[-1]
+    assert 600 < heard[-1] < OPTIONS["steps"]
+    whole = apart.train("four_rooms", method="diayn", out=tmp_path / "whole", **OPTIONS)
+    assert endings(apart.resume(tmp_path / "run").path) == endings(whole.path)
+
+
+def states(folder):
+    return folder / "run" / run_folder.CHECKPOINTS
 
 
 def test_a_run_that_overflows_leaves_the_others_alone(tmp_path):

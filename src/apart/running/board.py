@@ -30,6 +30,7 @@ class Board:
         self._cost = cost
         self._share = dict.fromkeys(cost, 0.0)
         self._before: dict[Path, float] = {}  # share of a run that was trained earlier
+        self._failed: set[Path] = set()
         self._groups, self._say = groups, say
         self._began = self._told = time.monotonic()
         self._latest = ""
@@ -61,19 +62,28 @@ class Board:
         self._latest = words
         self._show(words, due=True)
 
+    def failed(self, folder: Path) -> None:
+        """A run ended with an error, which is said elsewhere: no time is needed for it."""
+        self._failed.add(folder)
+        self._show("", due=True)
+
     def _show(self, words: str, due: bool) -> None:
         if self._live is not None:
             self._live.update(self.table())
         elif due:
             self._told = time.monotonic()
             finished = sum(share == 1.0 for share in self._share.values())
-            self._say(
-                f"[{finished} of {len(self._share)} done, {self._left()} left] {words}".rstrip()
-            )
+            failed = f", {len(self._failed)} failed" if self._failed else ""
+            far = f"{finished} of {len(self._share)} done{failed}, {self._left()} left"
+            self._say(f"[{far}] {words}".rstrip())
 
     def _left(self) -> str:
         """At the speed so far, of what was trained here."""
-        left = sum((1.0 - share) * self._cost[folder] for folder, share in self._share.items())
+        left = sum(
+            (1.0 - share) * self._cost[folder]
+            for folder, share in self._share.items()
+            if folder not in self._failed
+        )
         made = sum(
             (share - self._before.get(folder, 0.0)) * self._cost[folder]
             for folder, share in self._share.items()
@@ -91,14 +101,19 @@ class Board:
         )
         table = Table(caption=caption, caption_justify="left", box=None)
         table.add_column("experiment")
-        for name in ("done", "under way", "waiting", "of"):
+        failures = ("failed",) if self._failed else ()
+        for name in ("done", "under way", "waiting", *failures, "of"):
             table.add_column(name, justify="right")
         for name, folders in self._groups.items():
-            shares = [self._share.get(folder, 1.0) for folder in folders]
+            shares = [
+                self._share.get(folder, 1.0) for folder in folders if folder not in self._failed
+            ]
             done = sum(share == 1.0 for share in shares)
             waiting = sum(share == 0.0 for share in shares)
-            running = len(shares) - done - waiting
+            counts = [done, len(shares) - done - waiting, waiting]
+            if self._failed:
+                counts.append(len(folders) - len(shares))
             style = "dim" if done == len(shares) else ""
-            numbers = [str(n) for n in (done, running, waiting, len(shares))]
+            numbers = [str(n) for n in (*counts, len(folders))]
             table.add_row(name, *numbers, style=style)
         return table

@@ -58,7 +58,9 @@ class Cluster:
     def __enter__(self) -> Cluster:
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
         os.environ.setdefault("RAY_worker_niceness", "0")  # this is the work, not beside it
-        own: dict[str, Any] = {"include_dashboard": False} if self.begins_here else {}
+        own: dict[str, Any] = {}
+        if self.begins_here:  # not in one that happens to run here
+            own = {"address": "local", "include_dashboard": False}
         try:
             self._ray.init(log_to_driver=False, **own)
         except (ConnectionError, OSError, ValueError, RuntimeError) as error:
@@ -107,6 +109,11 @@ class Cluster:
     def stop(self, number: int) -> None:
         """Tasks are ended; what they trained since their last checkpoint is trained again."""
         self._told = number
+
+    @property
+    def stopped(self) -> str:
+        """Tasks are not asked: a machine may be one that answers late."""
+        return "the runs under way go on from their last checkpoints"
 
     def _hear(self, task: Any, run: Path) -> None:
         errors = self._ray.exceptions

@@ -60,9 +60,16 @@ class Pool:
 
     def stop(self, number: int) -> None:
         """Children are in sessions of their own: only this process hears the terminal."""
+        if self._told:
+            return
         self._told = number
         for process in list(self._running.values()):
             process.send_signal(number)
+
+    @property
+    def stopped(self) -> str:
+        """They end in their own time."""
+        return "the runs under way saved their state"
 
     def _follow(self, run: Any, words: Sequence[str]) -> None:
         try:

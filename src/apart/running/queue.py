@@ -18,10 +18,11 @@ from apart._errors import NonFinite, RunInterrupted, UserError
 from apart.running.signals import stop_signals
 
 Name = TypeVar("Name", bound=Hashable)
-Watcher = Callable[[Name, Mapping[str, Any] | None], None]
 NOTE: Final = "apart: note: "
 _TRIES: Final = 3  # workers that may be lost in a row before the run comes any further
 _PATIENCE: Final = 1.0  # seconds
+_NAMED: Final = 5  # runs that failed, in the error at the end
+_STOPPED: Final = {code for n in (signal.SIGINT, signal.SIGTERM) for code in (-n, 128 + n)}
 
 
 class Ended(NamedTuple):
@@ -49,6 +50,8 @@ class Failure(NamedTuple):
         return kind(f"{where}: {self.words}")
 
 
+# What is told of a run: its progress; that it failed; None: it ended well.
+Watcher = Callable[[Name, Mapping[str, Any] | Failure | None], None]
 Event: TypeAlias = tuple[Any, Mapping[str, Any] | Ended]  # the run, and its progress or its end
 
 
@@ -69,7 +72,14 @@ class Workers(Protocol):
         """The next thing that happens; None if nothing does in time."""
 
     def stop(self, number: int) -> None:
-        """Ask all runs under way to save and end, as by this signal; those started later too."""
+        """Ask all runs under way to save and end, as by this signal; those started later too.
+
+        Asked again it does nothing: a second signal would end them before they have saved.
+        """
+
+    @property
+    def stopped(self) -> str:
+        """What became of the runs under way, in words, once they were asked to end."""
 
 
 def run(
@@ -82,8 +92,8 @@ def run(
 
     Args:
         runs: words for `Workers.start`, by run, started in this order.
-        watch: called with a run and its progress, and with None when it ended well. What it raises
-            stops the workers and is raised here.
+        watch: called with a run and its progress, with None when it ended well, and with its
+            `Failure`. What it raises stops the workers and is raised here.
         until: when `time.monotonic` says so, no further run is started and those under way are
             asked to end, as by SIGTERM; that is no failure.
         workers: of an engine.
@@ -94,7 +104,7 @@ def run(
     with stop_signals(workers.stop) as stop:
         failures = _Queue(runs, watch, workers, stop).run(until)
         if stop():
-            raise RunInterrupted("stopped; the runs under way saved their state", stop())
+            raise RunInterrupted(f"stopped; {workers.stopped}", stop())
     return failures
 
 
@@ -121,8 +131,7 @@ class _Queue:
                 left = until - time.monotonic()
                 self._hear(min(max(left, 0.0) or _PATIENCE, _PATIENCE))
         except BaseException:
-            if not self._halted:  # a second signal would end them before they have saved
-                self._workers.stop(signal.SIGTERM)
+            self._workers.stop(signal.SIGTERM)
             while self._busy:  # they save and end; nobody listens any more
                 event = self._workers.wait(_PATIENCE)
                 if event is not None and isinstance(event[1], Ended):
@@ -131,9 +140,9 @@ class _Queue:
         return self._failures
 
     @property
-    def _halted(self) -> int:
-        """The signal by which the workers were asked to end; 0 if they were not."""
-        return self._stop() or (signal.SIGTERM if self._late else 0)
+    def _halted(self) -> bool:
+        """Whether the workers were asked to end."""
+        return self._late or bool(self._stop())
 
     def _start_some(self, until: float) -> bool:
         """Whether there are runs that wait for a worker still."""
@@ -163,26 +172,38 @@ class _Queue:
         self._watch(run, news)
 
     def _end(self, run: Any, ended: Ended) -> None:
-        asked = self._halted
         if not ended.code:
             self._watch(run, None)
-        elif asked and ended.code in (-asked, 128 + asked):
+        elif self._halted and ended.code in _STOPPED:
             pass  # it saved its state
-        elif ended.lost and not asked and self._losses[run] + 1 < _TRIES:
+        elif ended.lost and not self._halted and self._losses[run] + 1 < _TRIES:
             self._losses[run] += 1
-            print(f"{NOTE}{run}: {ended.line}; another worker goes on", file=sys.stderr, flush=True)
+            _note(f"{run}: {ended.line}; another worker goes on")
             self._waiting.append(run)
         else:
-            self._failures[run] = Failure(ended.code, ended.line)
+            failure = self._failures[run] = Failure(ended.code, ended.line)
+            if self._waiting or self._busy:
+                _note(f"{run} failed: {failure.words}; the others go on")
+            self._watch(run, failure)
+
+
+def _note(words: str) -> None:
+    print(f"{NOTE}{words}", file=sys.stderr, flush=True)
 
 
 def raise_failures(failures: Mapping[Any, Failure], of: int) -> None:
-    """One error that names every run that failed, of so many; nothing without failures."""
+    """One error for the runs that failed, of so many; nothing without failures.
+
+    It names the first ones: each was named when it failed.
+    """
     if not failures:
         return
     (where, first), *more = failures.items()
     if not more:
         raise first.error(where)
     code = first.code if len({failure.code for failure in failures.values()}) == 1 else 2
-    words = "; ".join(f"{run}: {failure.words}" for run, failure in failures.items())
+    named = list(failures.items())[:_NAMED]
+    words = "; ".join(f"{run}: {failure.words}" for run, failure in named)
+    if len(failures) > _NAMED:
+        words += f"; {len(failures) - _NAMED} more, named above"
     raise Failure(code, words).error(f"{len(failures)} of {of} runs failed")

@@ -170,7 +170,7 @@ class _Training:
                 self._interrupt(state, iteration)
             evaluation = self._evaluate(state)
             self.logbook.see(iteration, evaluation, self._wall_seconds())
-            self.listener(self._progress(iteration))
+            self._tell(state, iteration)
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
@@ -204,9 +204,17 @@ class _Training:
             if not finite:
                 self._not_finite(iteration)
             if iteration < due:
-                self.listener(self._progress(iteration))
+                self._tell(state, iteration)
                 self._save_if_due(state, iteration)
         return state
+
+    def _tell(self, state: TrainState, iteration: int) -> None:
+        """Progress; where nobody listens any more (who did was killed) the state is saved."""
+        try:
+            self.listener(self._progress(iteration))
+        except BrokenPipeError:
+            self._save(state, iteration)
+            raise
 
     def _save_if_due(self, state: TrainState, iteration: int) -> None:
         """Only where the row of an evaluation in this very round has been written."""

@@ -16,7 +16,7 @@ from apart._errors import RunInterrupted, UserError
 from apart.running import devices, engines
 from apart.running.engines import ENGINES, LOCAL, Engine
 from apart.running.progress import Listener, Progress
-from apart.running.queue import raise_failures
+from apart.running.queue import Failure, raise_failures
 from apart.runs import claims, files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import RunSet
@@ -112,8 +112,8 @@ class _Sums:
         self._total, self._listener = total, listener
         self._latest: dict[Path, Mapping[str, Any]] = {}
 
-    def __call__(self, path: Path, progress: Mapping[str, Any] | None) -> None:
-        if progress is None:  # it ended: its steps count, its speed does not
+    def __call__(self, path: Path, progress: Mapping[str, Any] | Failure | None) -> None:
+        if progress is None or isinstance(progress, Failure):  # its steps count, its speed does not
             self._latest[path] = {**self._latest.get(path, {}), "steps_per_second": 0.0}
             return
         self._latest[path] = progress

@@ -115,7 +115,10 @@ def train(
         _write(one)
     with Board({folder: one.seconds for folder, one in tasks.items()}, groups, say) as board:
 
-        def watch(folder: Path, progress: Mapping[str, Any] | None) -> None:
+        def watch(folder: Path, progress: Mapping[str, Any] | Failure | None) -> None:
+            if isinstance(progress, Failure):
+                board.failed(folder)
+                return
             if progress is not None:
                 board.under_way(folder, progress["env_steps"] / progress["total_steps"])
                 return
