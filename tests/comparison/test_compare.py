@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import shutil
+import threading
 from collections import Counter
 from types import SimpleNamespace
 
@@ -25,6 +26,7 @@ from apart.report import figures
 from apart.running.queue import Failure
 from apart.runs import files
 from apart.runs import folder as run_folder
+from apart.runs.lock import Lock
 from apart.worlds import search, tasks
 from apart.worlds.grid import parse
 
@@ -291,6 +293,32 @@ def test_two_comparisons_in_one_folder_keep_each_other_s_rows(made, tmp_path):
     assert {row.label for row in results.read(tmp_path / "copy" / "compare.json")} == {
         row.label for row in found
     }
+
+
+def test_a_comparison_that_ends_while_another_writes_waits_for_its_rows(made, tmp_path):
+    folder, found = tmp_path / "copy", []
+    shutil.copytree(made[0], folder)
+
+    def ends():
+        found.extend(compare(["corridor"], folder, methods=["vic"], engine=refuses, **SMALL))
+
+    second = threading.Thread(target=ends)
+    with Lock(folder):
+        second.start()
+        second.join(1.0)
+        assert second.is_alive()
+        other = [made[1][0]._replace(label="other", method="other")]
+        results.write(folder / "compare.json", [*made[1], *other], "a machine")
+    second.join(60.0)
+    assert "other" in {row.label for row in found}
+    assert "other" in {row.label for row in results.read(folder / "compare.json")}
+
+
+def test_more_runs_than_fit_are_refused_at_once(tmp_path, capsys):
+    words = ["compare", "corridor", "--seeds", "1000000", "--out", str(tmp_path / "new")]
+    assert main(words) == 2
+    assert "runs, at most 100,000 fit" in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_table_that_cannot_be_read_is_not_written_over(made, tmp_path):

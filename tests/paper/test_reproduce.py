@@ -109,6 +109,19 @@ def test_an_unfinished_run_is_made_again(tiny):
     assert asked == [broken]
 
 
+def test_a_damaged_run_is_named_with_what_to_do_and_the_others_are_made(tiny, monkeypatch):
+    specs = {n: Experiment(n, "nowhere", [Condition(n, n)]) for n in ("diayn", "vic")}
+    monkeypatch.setattr(_reproduce, "experiment", specs.__getitem__)
+    damaged = job_of("a", tiny).folder
+    (damaged / run_folder.SKILLS).write_text("half of i")
+    said = []
+    with pytest.raises(
+        UserError, match=f"not made: diayn: .*; to train it again, remove {damaged}"
+    ):
+        _reproduce.reproduce(list(specs), tiny, say=said.append, **SMALL)
+    assert [text for text in said if text.startswith("\nvic:")]
+
+
 def test_a_stopped_reproduction_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(_reproduce, "experiment", lambda name: TINY)
 
@@ -170,6 +183,21 @@ def test_the_time_left_is_that_of_what_is_trained_now(monkeypatch):
     clock[0] = 2.0
     board.under_way(a, 0.902)
     assert board._left() == "1:38"
+
+
+def test_the_board_has_a_column_for_what_failed_and_no_time_for_it(monkeypatch):
+    clock, said = [0.0], []
+    monkeypatch.setattr("time.monotonic", lambda: clock[0])
+    a, b, c = (Path(name) for name in "abc")
+    board = Board({a: 10.0, b: 10.0, c: 10.0}, {"one": {a, b, c}}, said.append)
+    board.under_way(b, 0.0)
+    clock[0] = 10.0
+    board.done(a, "a")
+    board.failed(b)
+    headers = [str(column.header) for column in board.table().columns]
+    assert headers == ["experiment", "done", "under way", "waiting", "failed", "of"]
+    assert [next(iter(column.cells)) for column in board.table().columns][1:] == list("10113")
+    assert said == ["[1 of 3 done, 0:20 left] a", "[1 of 3 done, 1 failed, 0:10 left]"]
 
 
 def test_the_board_counts_shared_and_earlier_runs():

@@ -11,6 +11,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.running import engines, sweep
 from apart.running.queue import Failure
+from apart.runs import claims, plan
 from apart.runs import folder as run_folder
 
 FILE = """
@@ -223,19 +224,51 @@ def test_a_run_that_two_settings_have_counts_for_both(file, capsys, monkeypatch)
         assert f"  vic, seed {seed}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
 
 
-def test_what_failed_is_said_at_the_end(file, capsys, monkeypatch):
+def test_what_failed_is_said_at_the_end_and_the_others_are_summed_up(file, capsys, monkeypatch):
     file()
 
     def fails(runs, watch, until):
-        first, second, *_ = runs
+        first, second, *others = runs
+        here({run: runs[run] for run in others}, watch, until)
         return {first: Failure(3, "apart: numbers"), second: Failure(2, "apart: no luck")}
 
     monkeypatch.setitem(engines.ENGINES, "local", fails)
     assert main(["sweep", "trial.toml"]) == 2
-    line = capsys.readouterr().err.strip()
+    said = capsys.readouterr()
+    line = said.err.strip()
     assert "2 of 10 runs failed" in line
     assert "seed-0: numbers" in line
     assert "seed-1: no luck" in line
+    assert said.out.count(" of 6 possible, 2 seeds\n") == 4  # of five settings
+
+
+def test_a_study_goes_on_where_another_writes_the_same_run_just_then(file, monkeypatch):
+    path = file('[options]\nworld = "corridor"\nsteps = 160\nskills = 6')
+    plain, tries = claims.claim, []
+
+    def taken(folder, overwrite):
+        tries.append(folder)
+        if len(tries) == 2:  # the other one has written it by now
+            with plain(folder, overwrite=False):
+                (task,) = sweep.read(path, path.parent / "runs" / "trial")
+                plan.write(folder, task.config, task.world)
+        raise UserError("in use by process 7")
+
+    monkeypatch.setattr(claims, "claim", taken)
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    assert len(tries) == 2
+
+
+def test_a_run_that_is_trained_for_longer_is_named(file, capsys, monkeypatch):
+    path = file('[options]\nworld = "corridor"\nsteps = 160\nskills = 6')
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    (task,) = sweep.read(path, path.parent / "runs" / "trial")
+    apart.resume(task.folder, steps=320)
+    (task.folder / run_folder.SUMMARY).unlink()  # it was stopped
+    assert main(["sweep", "trial.toml"]) == 2
+    assert "is being trained for longer; 'apart resume runs" in capsys.readouterr().err
 
 
 def test_a_run_of_another_configuration_in_its_place_is_refused(file, monkeypatch):

@@ -12,7 +12,6 @@ from apart.running import sweep
 from apart.running.engines import engine
 from apart.running.jobs import path
 from apart.running.study import Task
-from apart.runs import folder as run_folder
 
 HELP = "train a grid or a list of runs"
 
@@ -38,9 +37,7 @@ def run(parsed: argparse.Namespace) -> int:
         for n, task in enumerate(sweep.chosen(file, folder, index), index or 0):
             print(f"{n:4}  {_state(task):8}  {task.folder}  {task.label}")
         return 0
-    tasks = sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
-    print("\nskills found, on average:", *sweep.means(tasks), sep="\n  ")
-    print(f"runs: {folder / run_folder.RUNS}")
+    sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
     return 0
 
 

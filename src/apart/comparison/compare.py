@@ -16,6 +16,7 @@ from apart.running.engines import Engine
 from apart.running.queue import Failure, raise_failures
 from apart.running.study import Task
 from apart.runs import files
+from apart.runs.lock import Lock
 from apart.worlds.world import World
 
 STORED = "compare.json"
@@ -149,13 +150,14 @@ def _show(
     """
     now = results.joined([*results.measured(table, say), *known])
     there = {result.what: result for result in now}
-    stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
-    found = _in_order(results.joined([*now, *stay]), table)
-    if found:
-        results.write(folder / STORED, found, machine.words())
-        files.write_bytes(
-            folder / "compare.md", (show.page(found) + "\n").encode("utf-8", "replace")
-        )
-        files.write_picture(folder / "compare.png", show.figure(found))
-        say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
+    files.make_folder(folder)
+    with Lock(folder, wait=True):  # nobody writes between what is read and what is written here
+        stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
+        found = _in_order(results.joined([*now, *stay]), table)
+        if found:
+            results.write(folder / STORED, found, machine.words())
+            text = (show.page(found) + "\n").encode("utf-8", "replace")
+            files.write_bytes(folder / "compare.md", text)
+            files.write_picture(folder / "compare.png", show.figure(found))
+            say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
     return found

@@ -98,10 +98,11 @@ def rows(
     error.
     """
     loaded = _loaded(worlds)
-    named = list(loaded)
+    named, names = list(loaded), usual() if methods is None else check_methods(methods)
+    study.check_runs(len(named) * len(names) * len(steps) * len(seeds) * (1 + sharing))
     found: list[Row] = []
     lines: list[str] = []
-    for method in usual() if methods is None else check_methods(methods):
+    for method in names:
         found += _of_method(loaded, method, steps, skills, seeds, sharing, folder, lines.append)
     if not found:
         raise UserError(f"nothing to compare in {', '.join(named)}: {lines[0]}")

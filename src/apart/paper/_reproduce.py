@@ -53,7 +53,8 @@ def reproduce(
         The pictures, by experiment.
 
     Raises:
-        UserError: an unknown id or a wrong option; nothing was trained.
+        UserError: an unknown id or a wrong option (nothing was trained), or a run that failed or
+            was damaged (all else is made).
         RunInterrupted: a signal; finished runs stay, calling again goes on.
     """
     began = time.monotonic()
@@ -83,21 +84,30 @@ def reproduce(
     title = names[0] if len(names) == 1 else f"{len(sizes)} experiments"
     say(study.words(title, every.values()))
     pictures: dict[str, Path] = {}
+    damaged: dict[str, UserError] = {}
 
     def show() -> None:
         for name, group in groups.items():
-            if name not in pictures and all(job.done for job in group.values()):
+            if name in pictures or name in damaged or not all(job.done for job in group.values()):
+                continue
+            try:
                 records = _collected(specs[name], plans[name])
-                results = Results(records, sizes[name].steps, reading)
-                pictures[name] = _show(name, specs[name], results, folder, say)
+            except UserError as error:  # of one run: the others are not to wait for it
+                damaged[name] = error
+                say(f"not made: {name}: {error}")
+                continue
+            results = Results(records, sizes[name].steps, reading)
+            pictures[name] = _show(name, specs[name], results, folder, say)
 
     show()
     if todo:
         until = math.inf if budget is None else began + budget
         _runs.train(todo, groups, engine, say, show, until)
-    for name in (name for name in plans if name not in pictures):
+    for name in (name for name in plans if name not in pictures and name not in damaged):
         done, n = sum(job.done for job in groups[name].values()), len(groups[name])
         say(f"not made in time: {name} ({done} of {n} runs); the same command goes on")
+    if damaged:
+        raise UserError(f"not made: {', '.join(damaged)}: {next(iter(damaged.values()))}")
     return {name: pictures[name] for name in plans if name in pictures}
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
@@ -18,8 +19,13 @@ from apart.running.progress import duration, several
 from apart.running.queue import Failure
 from apart.runs import claims, files, plan
 from apart.runs import folder as run_folder
+from apart.runs.lock import NAME as LOCK
 from apart.settings import only_here
 from apart.worlds.world import World
+
+_PATIENCE: Final = 1.0  # seconds for another process to write a run's configuration
+
+_MOST_RUNS: Final = 100_000
 
 
 class Task(NamedTuple):
@@ -41,23 +47,32 @@ class Task(NamedTuple):
         Raises:
             UserError: it was damaged, or trained for longer since (`apart resume --steps`).
         """
+        try:
+            return self._loaded()
+        except UserError as error:
+            raise UserError(f"{error}; to train it again, remove {self.folder}") from None
+
+    def _loaded(self) -> run_folder.Run:
         run = run_folder.load(self.folder)
         made, asked = run.summary["env_steps"], self.config.steps_after(self.config.iterations)
         if made != asked:
             raise UserError(f"{self.folder}: has {made:,} steps, not the {asked:,} asked for")
+        if not (run.metrics and run.skills):  # reads them
+            raise UserError(f"{self.folder}: nothing was measured in it")
         return run
 
     @property
     def seconds(self) -> float:
         """A guess of what it costs on one core, from the size of its arrays alone.
 
-        Within a factor of 5 of all stored runs, from tables of 1 MB to networks of 1.4 GB: larger
-        arrays leave the caches, and networks multiply them more often.
+        From tables of 1 MB to networks of 1.4 GB; larger arrays leave the caches, and networks
+        multiply them more often. Of stored rows that took 20 s or more it is in the middle right
+        and within a factor of 5, but for `valor` with all skills learning from each transition.
         """
         c = self.config
         megabytes = memory_bytes(c, self.world) / 1e6
-        per_update: float = 1e-4 * megabytes**1.35
-        return 4.0 + c.iterations * c.updates_per_episode * per_update
+        per_update: float = 5.5e-5 * megabytes**1.35
+        return 2.0 + c.iterations * c.updates_per_episode * per_update
 
 
 def task(folder: Path, label: str, config: Config, world: World) -> Task:
@@ -80,9 +95,16 @@ def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None
         raise UserError(f"{folder} is a link; give the folder itself as --out")
     if folder.exists() and not folder.is_dir():
         raise UserError(f"{folder} is a file; choose another --out")
+    there = {path.name for path in files.listing(folder)} - {LOCK}  # before others make runs
     its_own = (folder / run_folder.RUNS).is_dir() or (folder / result).exists()
-    if not its_own and files.listing(folder):
+    if there and not its_own:
         raise UserError(f"{folder} is not empty and holds no {what}; choose another --out")
+
+
+def check_runs(n: int) -> None:
+    """`UserError` for more runs than one queue is for."""
+    if n > _MOST_RUNS:
+        raise UserError(f"{n:,} runs, at most {_MOST_RUNS:,} fit")
 
 
 def words(title: str, tasks: Collection[Task]) -> str:
@@ -141,9 +163,22 @@ def _write(one: Task) -> None:
     path, unknown = one.folder / run_folder.CONFIG, only_here(one.config, one.world)
     if unknown is not None:
         raise UserError(f"other processes do not know the {unknown}; register it in a plugin")
-    if not path.exists():
-        with claims.claim(one.folder, overwrite=False):
-            plan.write(one.folder, one.config, one.world)
+    patience = time.monotonic() + _PATIENCE
+    while not path.exists():
+        try:
+            with claims.claim(one.folder, overwrite=False):
+                plan.write(one.folder, one.config, one.world)
+        except UserError:  # another study in the same folder may be writing it
+            if not path.exists() and time.monotonic() > patience:
+                raise
+            time.sleep(_PATIENCE / 20)
     found = plan.read(one.folder, None)
-    if found.config != one.config or found.world.about.spec != one.world.about.spec:
+    if dataclasses.replace(found.config, steps=one.config.steps) != one.config or (
+        found.world.about.spec != one.world.about.spec
+    ):
         raise UserError(f"{path}: of another configuration; choose another --out")
+    if found.config != one.config:
+        raise UserError(
+            f"{one.folder}: is being trained for longer; 'apart resume {one.folder}' goes on "
+            "with that; remove it to train it as asked, or choose another --out"
+        )

@@ -34,7 +34,7 @@ _TABLES: Final = ("seeds", "options", "grid", "run")
 _ASIDE: Final = ("world", "slip", "reading")  # of a run, beside the options of `Config`
 _SAID: Final = ("out", "engine")  # on the command line
 _TOLD: Final = ("world", "method")  # by every label anyway
-_MOST_BYTES, _MOST_RUNS = 1_000_000, 100_000
+_MOST_BYTES: Final = 1_000_000
 
 # What is loaded already, by its text and slip: a table may be the result of a search of minutes.
 _Worlds = dict[tuple[str, float], World]
@@ -79,8 +79,10 @@ def _read(path: Path, folder: Path) -> list[Task]:
     _check_keys(path, "[options]", shared)
     grid, listed = _checked_grid(path, found), [*_list(path, found)]
     n = (math.prod(map(len, grid.values())) if grid else 0) + len(listed) or 1  # [options] alone
-    if n * seeds > _MOST_RUNS:
-        raise _at(path, "", UserError(f"{n * seeds:,} runs, at most {_MOST_RUNS:,} fit"))
+    try:
+        study.check_runs(n * seeds)
+    except UserError as error:
+        raise _at(path, "", error) from None
     said = [*_combined(grid), *listed] or [_Said("[options]", {})]
     worlds: _Worlds = {}
     return [
@@ -95,7 +97,8 @@ def train(
 ) -> list[Task]:
     """The runs of the file, or only that of ``index``, trained where they are missing.
 
-    A run that several settings of the file have is there for each of them.
+    A run that several settings of the file have is there for each of them. Means are said also
+    where some failed.
 
     Raises:
         UserError: wrong input (nothing was trained), or what failed (all else is done).
@@ -105,13 +108,18 @@ def train(
     tasks = _once(every) if index is None else [_at_index(_once(every), index)]
     todo = [task for task in tasks if not task.done]
     say(study.words(path.name, tasks))
-    if todo:
-        groups = {path.stem: {task.folder for task in tasks}}
-        raise_failures(study.train(todo, groups, engine, say), len(todo))
-    return every if index is None else tasks
+    groups = {path.stem: {task.folder for task in tasks}}
+    failures = study.train(todo, groups, engine, say) if todo else {}
+    tasks = every if index is None else tasks
+    say("\nskills found, on average:")
+    for line in _means(tasks):
+        say(f"  {line}")
+    say(f"runs: {folder / run_folder.RUNS}")
+    raise_failures(failures, len(todo))
+    return tasks
 
 
-def means(tasks: Iterable[Task]) -> Iterator[str]:
+def _means(tasks: Iterable[Task]) -> Iterator[str]:
     """A line for each run of the file: skills found and points, on average over its seeds."""
     groups: dict[tuple[str, str], list[run_folder.Run]] = {}
     for task in tasks:

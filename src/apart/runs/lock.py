@@ -21,9 +21,12 @@ NAME: Final = ".lock"
 
 
 class Lock:
-    """Holds ``folder``, which exists, until closed; `UserError` says who else has it."""
+    """Holds ``folder``, which exists, until closed.
 
-    def __init__(self, folder: Path) -> None:
+    `UserError` says who else has it, unless told to ``wait`` for that.
+    """
+
+    def __init__(self, folder: Path, wait: bool = False) -> None:
         path = folder / NAME
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         try:
@@ -31,17 +34,17 @@ class Lock:
         except OSError as error:
             raise UserError(f"{folder}: cannot be written ({error.strerror})") from None
         try:
-            self._take(folder)
+            self._take(folder, wait)
         except BaseException:
             os.close(self._descriptor)
             raise
 
-    def _take(self, folder: Path) -> None:
+    def _take(self, folder: Path, wait: bool) -> None:
         if not stat.S_ISREG(os.fstat(self._descriptor).st_mode):
             raise UserError(f"{folder / NAME}: not a regular file; remove it")
         try:
             if fcntl is not None:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             owner = os.read(self._descriptor, 200).decode("utf-8", "replace").strip()
             raise UserError(
