@@ -92,6 +92,15 @@ def test_all_pairs_of_states_must_fit_into_memory(monkeypatch):
             resolve(wide, method, {"skills": 8})
 
 
+@pytest.mark.parametrize(("method", "text"), [("domino", "S....9"), ("discern", "S.....")])
+def test_all_pairs_of_skills_must_fit_into_memory(method, text, monkeypatch):
+    monkeypatch.setattr(checks, "_physical_memory", lambda: 2 * 10**9)
+    world = parse(text, "short")
+    resolve(world, method, {"skills": 8_000, "horizon": 5})
+    with pytest.raises(UserError, match=r"needs 4 GB .* all pairs of skills"):
+        resolve(world, method, {"skills": 32_000, "horizon": 5})
+
+
 def test_a_task_that_no_episode_comes_to_is_refused():
     world = parse("S....9", "far")
     with pytest.raises(UserError, match="within 4 steps nothing in far earns points"):
@@ -299,6 +308,7 @@ def test_worlds_that_are_no_tables_get_what_they_can_use():
         ("apart_plus", {}, "goes over the states of a table, and those of twin cannot be listed"),
         ("apart_spread", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
         ("diayn", {"q_rule": "sweep_adam"}, "goes over the states of a table"),
+        ("count_bonus", {}, "--objective count_bonus goes over the states of a table"),
         ("diayn", {"network": "table"}, "a table (of Q) holds a number for each state"),
         ("diayn", {"observation": "one_hot"}, "twin is seen as arrays or fourier"),
         ("diayn", {"network": "cnn"}, "convolutions read images"),

@@ -146,11 +146,16 @@ def _check_memory(config: Config, world: World, facts: Facts) -> None:
         cells = (
             f"a world of {sight.n_states} {world.places.noun}s" if sight.n_states else world.name
         )
-        squares = f", as --objective {config.objective} looks at all pairs of {world.places.noun}s"
+        pairs, n_states = facts.objective.works_with, sight.n_states or 0
+        of = {
+            f"{world.places.noun}s": pairs(0, n_states) > 0,
+            "skills": pairs(config.skills, 0) > 0,
+        }
+        words = f", as --objective {config.objective} looks at all pairs of "
+        squares = "".join(words + noun for noun, does in of.items() if does)
         raise UserError(
             f"{flag('skills')} {config.skills} in {cells}{seen} needs {needed / 1e9:,.0f} GB of "
-            f"memory and this machine has {present / 1e9:,.0f}"
-            f"{squares if facts.objective.squares else ''}"
+            f"memory and this machine has {present / 1e9:,.0f}{squares}"
         )
 
 
@@ -272,6 +277,8 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
         )
     if not is_table and (facts.listed or facts.rule.sweeps):
         what = _rewarding(config, facts) if facts.listed else f"--q-rule {config.q_rule}"
+        if facts.objective.listed:
+            what = f"--objective {config.objective}"
         raise UserError(
             f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
             "try --method apart_spread"
@@ -324,7 +331,7 @@ _CHECKS: Final[Sequence[Callable[[Config, World, Facts], None]]] = (
 def memory_bytes(config: Config, world: World) -> int:
     """Bytes of parameters (with Adam's two moments and one temporary), rows, replay and batch.
 
-    And of what the objective keeps of all pairs of states.
+    And of what the objective keeps of all pairs of states or of skills.
     """
     facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
     numbers = 0 if isinstance(world, TableWorld) else math.prod(world.obs.shape)
@@ -337,7 +344,7 @@ def memory_bytes(config: Config, world: World) -> int:
     if sight.n_states is not None:
         n_rows = sight.n_states if facts.rule.sweeps else min(n_rows, sight.n_states)
     floats = 4 * config.buffer + 16 * config.batch
-    floats += facts.objective.squares * (sight.n_states or 0) ** 2
+    floats += facts.objective.works_with(config.skills, sight.n_states or 0)
     for form, shape, copies in (*((facts.logits, rows, 4) for rows in logits), (facts.q, q, 8)):
         size = NETWORKS[form.kind].size(form, sight, shape)
         floats += copies * size.parameters + n_rows * size.floats_per_row

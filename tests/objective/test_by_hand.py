@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from apart.objective import discriminators, ensemble, pairs, rewards
+from apart.objective import discriminators, ensemble, mixtures, near_optimal, pairs, rewards
 from apart.objective.time_weights import TIME_WEIGHTS, reward_factor
 
 both = pytest.mark.parametrize("maybe_jit", [lambda f: f, jax.jit], ids=["plain", "jit"])
@@ -167,3 +167,22 @@ def test_dropout_keeps_with_the_weight_as_probability(name):
 def test_near_end(maybe_jit):
     got = maybe_jit(rewards.near_end)(jnp.array([1.0, 0.5, 0.0]), 1.0)
     np.testing.assert_allclose(got, [0.05, 0.025, 0.0], atol=1e-7)
+
+
+@both
+def test_dads_is_paid_as_in_qdax(maybe_jit):
+    """There it is log K - log of the sum over skills of p_j / p_z, each ratio held to exp(+-50)."""
+    row = jax.random.normal(jax.random.key(0), (mixtures.COMPONENTS, 3, 5))
+    change = jnp.array([0.3, -1.2])
+    density = maybe_jit(mixtures.log_densities)(row, change)
+    ratios = np.clip(np.asarray(density)[:, None] - np.asarray(density), -50, 50)
+    wanted = math.log(5) - np.log(np.exp(ratios).sum(axis=0))
+    np.testing.assert_allclose(maybe_jit(mixtures.rewards)(row, change), wanted, atol=1e-5)
+
+
+@both
+def test_the_gate_of_smerl_opens_as_in_qdax(maybe_jit):
+    """There where a return is at least a target less a margin: here the best, and a share of it."""
+    earned, best, share = jnp.array([0.0, 7.4, 7.5, 10.0, 12.0]), 10.0, 0.75
+    got = maybe_jit(near_optimal.gate)(earned, jnp.float32(best), jnp.float32(share))
+    np.testing.assert_array_equal(got, np.asarray(earned) >= best - (1 - share) * best)

@@ -18,7 +18,7 @@ from apart.training.state import hyper_of
 from apart.worlds import tasks
 from apart.worlds.grid import parse
 
-SEEDS = 5
+SEEDS = 7
 """Of which most must be exact: one in ten or twenty is not, and which one differs by processor."""
 
 
@@ -48,23 +48,22 @@ def values(reward, after, discount=0.95):
     return found
 
 
-def test_skills_of_visr_solve_the_tasks_along_their_own_directions():
-    """And the policies of the others joined (GPI) are no worse than each in a task between two."""
+def test_skills_of_visr_end_where_features_point_their_way_by_the_best_way_there():
+    """Features that are not trained, or away from the skill, do not: cosines are 0.3 to 0.9."""
     world = parse("...\n.S.\n...", "square")
-    after, cells = world.next_state[:, :, 0], np.arange(9)
-    learnt, _ = trained(world, "visr", 0, skills=6, horizon=8, steps=20_000)
-    rows = np.asarray(learnt.discriminator.phi.params)
-    phi = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    directions, q = np.asarray(learnt.discriminator.tasks), np.asarray(learnt.q.params)
-    ways = [after[cells, q[:, :, z].argmax(axis=1)][:, None] for z in range(6)]
-    for direction, way in zip(directions, ways, strict=True):
-        reward = phi @ direction
-        np.testing.assert_allclose(values(reward, way), values(reward, after), atol=1e-2)
-    reward = phi @ (directions[0] + directions[1])
-    each = np.stack([values(reward, way) for way in ways])  # [K, S], the value of s under skill z
-    joined = (reward + 0.95 * each)[:, after].max(axis=0).argmax(axis=1)
-    worth = values(reward, after[cells, joined][:, None])
-    assert (worth >= each.max(axis=0) - 1e-6).all()
+    after, cells, exact = world.next_state[:, :, 0], np.arange(9), 0
+    for seed in range(SEEDS):
+        learnt, paths = trained(world, "visr", seed, skills=6, horizon=8, steps=20_000)
+        rows = np.asarray(learnt.discriminator.phi.params)
+        phi = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        directions, q = np.asarray(learnt.discriminator.tasks), np.asarray(learnt.q.params)
+        ways = [after[cells, q[:, :, z].argmax(axis=1)][:, None] for z in range(6)]
+        best = all(
+            np.allclose(values(phi @ w, way), values(phi @ w, after), atol=0.05)
+            for w, way in zip(directions, ways, strict=True)
+        )
+        exact += best and ((phi[paths[:, -1]] * directions).sum(axis=1) > 0.95).all()
+    assert exact > SEEDS / 2
 
 
 def farthest(world, horizon, share):
@@ -94,13 +93,18 @@ def test_skills_of_domino_part_as_far_as_the_task_allows(text, away):
     assert exact > SEEDS / 2
 
 
-@pytest.mark.skipif(not NIGHTLY, reason="600,000 updates: make nightly")
-def test_disdain_in_its_own_notebook_finds_what_the_baseline_does_not():
-    """Its text: about 15 skills after 500,000 updates, the baseline about 11."""
+@pytest.mark.skipif(not NIGHTLY, reason="3,000,000 updates of four seeds: make nightly")
+def test_in_its_own_notebook_the_initial_q_of_disdain_finds_what_the_baseline_does_not():
+    """Its text: about 15 skills after 500,000 updates, the baseline about 11.
+
+    Here without ensemble and bonus, too, and not with them alone.
+    """
     found = {}
-    for name in ("disdain", "baseline"):
-        init, chunk, measure = studies.notebook(studies.small(), studies.VARIANTS[name])
-        keys = jax.vmap(jax.random.key)(jnp.arange(1))
-        tables = chunk(init(jnp.arange(1)), keys, jnp.int32(0), jnp.int32(600_000))
-        found[name] = float(measure(tables)[0][0])
-    assert found["baseline"] < 14 < found["disdain"] < 22
+    for name, variant in studies.VARIANTS.items():
+        init, chunk, measure = studies.notebook(studies.small(), variant)
+        seeds = jnp.arange(4)
+        tables = chunk(init(seeds), jax.vmap(jax.random.key)(seeds), jnp.int32(0), 600_000)
+        found[name] = float(np.median(measure(tables)[0]))
+    without = found["disdain with the initial Q of the baseline"]
+    assert without < 8 < found["baseline"] < 14 < found["disdain"] < 22
+    assert 14 < found["baseline with the initial Q of disdain"] < 22

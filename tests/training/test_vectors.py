@@ -61,7 +61,7 @@ def test_every_method_trains_repeats_itself_goes_on_to_the_bit_and_is_reported(m
     assert all(bool(jnp.isfinite(leaf).all()) for leaf in jax.tree.leaves(found))
 
 
-@pytest.mark.parametrize("method", ["dads", "valor", "discern", "relative_vic"])
+@pytest.mark.parametrize("method", BEYOND)
 @pytest.mark.parametrize("form", [jax_grid, host_grid])
 def test_episodes_may_end_before_their_time(form, method, tmp_path):
     """Vectors of one number for each cell; episodes end in the last cell."""

@@ -61,7 +61,8 @@ class Kind:
         posterior: whether its scores are a posterior of the skill, or its frequencies; where they
             are not, or their scale is nobody's to learn, no number of skills follows from them.
         least_decisions: how many an episode has at least, as it takes episodes in parts.
-        squares: how many arrays [S, S] it keeps and works with, beside what all objectives need.
+        works_with: (K, S) -> how many numbers it keeps and works with at once, of all pairs of
+            skills or of states, beside what all objectives need; S = 0 where none are listed.
     """
 
     summary: str
@@ -84,7 +85,7 @@ class Kind:
     outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
     posterior: bool = True
     least_decisions: int = 1
-    squares: int = 0
+    works_with: Callable[[int, int], int] = lambda skills, states: 0
 
 
 OBJECTIVES: Final = Registry(
@@ -197,7 +198,7 @@ OBJECTIVES: Final = Registry(
             listed=True,
             over_known=True,
             posterior=False,
-            squares=4,
+            works_with=lambda skills, states: 4 * states**2,
         ),
         "visr": Kind(
             "how far features of a state point along a skill's own fixed direction (VISR)",
@@ -211,6 +212,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.discern",
             reads=TRAINED,
             trains=True,
+            works_with=lambda skills, states: skills**2,
         ),
         "smerl": Kind(
             "the map's task, and being told apart for those who solve it well (SMERL)",
@@ -226,13 +228,14 @@ OBJECTIVES: Final = Registry(
             listed=True,
             task=True,
             drives_apart=True,
+            works_with=lambda skills, states: skills**2,
         ),
         "upside_tree": Kind(
             "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
             f"{_HOME}.upside_tree",
             listed=True,
             over_known=True,
-            squares=5,
+            works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
         ),
@@ -249,7 +252,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.upside",
             listed=True,
             over_known=True,
-            squares=5,
+            works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
         ),

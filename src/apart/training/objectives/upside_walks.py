@@ -131,10 +131,14 @@ def _remembered(kept: Walked, new: Episodes, part: int, length: int) -> Walked:
 def quality(form: Approximator, kept: Walked) -> Array:
     """[K] the mean posterior of each skill over the states of its own walks; 0 without any."""
     n_skills, most = kept.states.shape[:2]
-    flat = kept.states.reshape(n_skills * most, *kept.states.shape[2:])
-    logits = _of_tree(kept.tree, form.read(kept.told.params, flat)[0])
-    told = jax.nn.softmax(logits, axis=1).reshape(n_skills, most, n_skills)
-    own = jnp.diagonal(told, axis1=0, axis2=2).T  # [K, B]
+
+    def of_skill(one: tuple[Array, Obs]) -> Array:
+        """[B]; for one after the other, as [K B, K] may not fit the memory."""
+        skill, states = one
+        logits = _of_tree(kept.tree, form.read(kept.told.params, states)[0])
+        return jax.nn.softmax(logits, axis=1)[:, skill]
+
+    own = jax.lax.map(of_skill, (jnp.arange(n_skills), kept.states))  # [K, B]
     seen = jnp.arange(most) < kept.n_states[:, None]
     found: Array = (own * seen).sum(axis=1) / jnp.maximum(seen.sum(axis=1), 1)
     return found
