@@ -26,6 +26,11 @@ def naming(rows: Iterable[comparison.Result]) -> Callable[[str], str]:
     return lambda label: f"`{label}`" + show.PLANS * (label in planned)
 
 
+def distinct(one: comparison.Result, other: comparison.Result) -> str:
+    """``14.4 ± 0.8 / 20.1 ± 1.1``: distinct last states of two rows."""
+    return " / ".join(comparison.words("distinct", row.cells["distinct"]) for row in (one, other))
+
+
 @table
 def compare() -> str:
     """Methods side by side."""
@@ -78,18 +83,21 @@ def compare_long() -> str:
     first = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
     found = comparison.read(ROOT / "results" / "compare-long.json")
     worlds = list(dict.fromkeys(row.world for row in found))
-    rows: dict[str, list[str]] = {}
+    rows: dict[str, dict[str, str]] = {}
     seeds: dict[str, set[int]] = {}
     for row in found:
         seeds.setdefault(row.label, set()).add(len(row.seeds))
         shorter = first[row.world, row.label, 1_000_000, row.skills]
-        means = (f"{fmean(r.cells['distinct'].values):.1f}" for r in (shorter, row))
-        rows.setdefault(row.label, []).append(" / ".join(means))
+        rows.setdefault(row.label, {})[row.world] = distinct(shorter, row)
     head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
     named = naming(found)
     return markdown(
         ["", *head, "seeds of 5M"],
-        [[named(label), *cells, between(seeds[label])] for label, cells in rows.items()],
+        [
+            [named(m), *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
+            for m in METHODS
+            if m in rows
+        ],
     )
 
 
@@ -104,8 +112,7 @@ def compare_sharing() -> str:
     for row in found:
         as_is = usual[row.world, row.method, row.steps, row.skills]
         both = (row, as_is) if row.label.endswith(ALONE) else (as_is, row)
-        means = (f"{fmean(one.cells['distinct'].values):.1f}" for one in both)
-        rows.setdefault(row.method, {})[row.world] = " / ".join(means)
+        rows.setdefault(row.method, {})[row.world] = distinct(*both)
         seeds.setdefault(row.method, set()).add(len(row.seeds))
     in_order = [label for label in METHODS if label in rows]
     named = naming(usual.values())
