@@ -9,6 +9,8 @@ import apart
 from apart import worlds
 from apart._errors import UserError
 from apart.cli import main
+from apart.comparison import compare as compared
+from apart.comparison import results
 from apart.running import engines, sweep
 from apart.running.queue import Failure
 from apart.runs import claims, plan
@@ -193,6 +195,35 @@ def test_settings_are_summed_up_over_their_seeds(file, capsys, monkeypatch):
     for first, epsilon in ((0, 0.1), (2, 0.2)):
         mean = (runs[first].n_effective + runs[first + 1].n_effective) / 2
         assert f"  vic, epsilon {epsilon}, corridor: {mean:g} of 6 possible, 2 seeds\n" in shown
+
+
+def test_every_measure_of_each_setting_is_written_as_a_comparison_has_it(file, capsys, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    path = file(f'seeds = 2\n{options}[grid]\nepsilon = [0.1, 0.2]\n[[run]]\nmethod = "diayn"')
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    folder = path.parent / "runs" / "trial"
+    assert (
+        "all measures: runs/trial/compare.md, compare.json, compare.png\n"
+        in capsys.readouterr().out
+    )
+    rows = results.read(folder / "compare.json")
+    assert [row.label for row in rows] == ["vic, epsilon 0.1", "vic, epsilon 0.2", "diayn"]
+    runs = [apart.load(task.folder) for task in sweep.read(path, folder)]
+    for n, row in enumerate(rows):
+        assert list(row.seeds) == [0, 1]
+        found = [run.n_effective for run in runs[2 * n : 2 * n + 2]]
+        assert list(row.cells["distinct"].values) == found
+    assert (folder / "compare.png").exists()
+    words = ["--methods", "random_walk", "--steps", "160", "--skills", "6", "--seeds", "1"]
+    known = ["--with", "runs/trial/compare.json", "--out", "runs/both"]
+    assert main(["compare", "corridor", *words, *known]) == 0
+    both = {row.label for row in results.read(path.parent / "runs" / "both" / "compare.json")}
+    assert both == {*(row.label for row in rows), "random_walk"}
+    monkeypatch.setattr(compared, "_MOST_DRAWN", 2)
+    assert main(["sweep", "trial.toml"]) == 0
+    assert "compare.json (no picture: more than 2 rows)\n" in capsys.readouterr().out
+    assert not (folder / "compare.png").exists()
 
 
 def test_a_run_that_was_trained_for_longer_is_left_out_of_its_mean(file, capsys, monkeypatch):

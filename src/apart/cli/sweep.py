@@ -37,7 +37,9 @@ def run(parsed: argparse.Namespace) -> int:
         for n, task in enumerate(sweep.chosen(file, folder, index), index or 0):
             print(f"{n:4}  {_state(task):8}  {task.folder}  {task.label}")
         return 0
-    sweep.train(file, folder, workers, lambda text: print(text, flush=True), index)
+    from apart.comparison.compare import summed_up
+
+    sweep.train(file, folder, workers, lambda text: print(text, flush=True), index, summed_up)
     return 0
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from apart._errors import RunInterrupted, UserError
 from apart.comparison import results, show
-from apart.comparison.rows import Row, What, rows
+from apart.comparison.rows import Row, What, rows, rows_of
 from apart.methods import METHODS
 from apart.running import machine, study
 from apart.running.board import Say
@@ -19,7 +19,8 @@ from apart.runs import files
 from apart.runs.lock import Lock
 from apart.worlds.world import World
 
-STORED = "compare.json"
+STORED, PAGE, PICTURE = "compare.json", "compare.md", "compare.png"
+_MOST_DRAWN: Final = 100  # rows of a figure
 FOLDER = Path("runs") / "compare"
 
 
@@ -155,9 +156,32 @@ def _show(
         stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
         found = _in_order(results.joined([*now, *stay]), table)
         if found:
-            results.write(folder / STORED, found, machine.words())
-            text = (show.page(found) + "\n").encode("utf-8", "replace")
-            files.write_bytes(folder / "compare.md", text)
-            files.write_picture(folder / "compare.png", show.figure(found))
-            say(f"\n{show.text(found)}\n\n{folder / 'compare.md'}, compare.json, compare.png")
+            written = _written(found, folder)
+            say(f"\n{show.text(found)}\n\n{written}")
     return found
+
+
+def summed_up(tasks: Iterable[Task], folder: Path) -> str:
+    """Every measure of the finished runs of a sweep in ``folder``, a row for each setting, written.
+
+    Returns the files, for people; nothing where no run is finished. A run that was damaged, or
+    trained for longer since, is left out.
+    """
+    found = results.measured(rows_of(tasks), lambda line: None)
+    if not found:
+        return ""
+    with Lock(folder, wait=True):
+        return _written(found, folder)
+
+
+def _written(found: Sequence[results.Result], folder: Path) -> str:
+    """``compare.md, compare.json, compare.png``; many rows have no picture that can be read."""
+    results.write(folder / STORED, found, machine.words())
+    text = (show.page(found) + "\n").encode("utf-8", "replace")
+    files.write_bytes(folder / PAGE, text)
+    names = f"{folder / PAGE}, {STORED}"
+    if len({row.label for row in found}) > _MOST_DRAWN:
+        files.remove(folder / PICTURE)
+        return f"{names} (no picture: more than {_MOST_DRAWN} rows)"
+    files.write_picture(folder / PICTURE, show.figure(found))
+    return f"{names}, {PICTURE}"

@@ -32,14 +32,9 @@ class Row(NamedTuple):
 
     world: str
     method: str
-    change: str  # `AS_IS`, or how it differs in who learns from a transition
+    label: str  # the method, or more: ``vic + sharing``, ``vic, epsilon 0.1``
     steps: int
     tasks: list[Task]
-
-    @property
-    def label(self) -> str:
-        """``vic + sharing``."""
-        return f"{self.method} {self.change}".rstrip()
 
     @property
     def what(self) -> What:
@@ -111,6 +106,18 @@ def rows(
     return sorted(found, key=lambda row: (named.index(row.world), steps.index(row.steps)))
 
 
+def rows_of(tasks: Iterable[Task]) -> list[Row]:
+    """Rows of runs that were described one by one (a sweep), in their order: a setting each."""
+    found: dict[tuple[What, int, str], Row] = {}
+    for task in tasks:
+        c = task.config
+        row = Row(task.world.name, c.method, task.label, c.steps, [task])
+        kept = found.setdefault((row.what, c.horizon, row.identity), row)
+        if kept is not row and all(task.folder != other.folder for other in kept.tasks):
+            kept.tasks.append(task)
+    return list(found.values())
+
+
 def _loaded(worlds: Iterable[str | World]) -> dict[str, World]:
     """By name, each once: a table may be the result of a search."""
     found: dict[str, World] = {}
@@ -147,7 +154,7 @@ def _of_method(
             except UserError as error:
                 refused[f"no row for {method} {change}".rstrip() + f": {error}"] = None
                 break
-            row = Row(world, method, change, length, [])
+            row = Row(world, method, f"{method} {change}".rstrip(), length, [])
             for seed in seeds:
                 one = dataclasses.replace(config, seed=seed)
                 row.tasks.append(study.task(folder, row.label, one, loaded))

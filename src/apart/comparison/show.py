@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from apart.comparison.metrics import METRICS
 from apart.comparison.results import Result, words
-from apart.comparison.rows import AS_IS
+from apart.comparison.rows import ALONE, SHARING
 from apart.methods import METHODS
 from apart.report import draw, statistics
 
@@ -205,8 +205,8 @@ def _panel(
             continue
         at, by_kind = labels.index(result.label), colour(result)
         interval = statistics.mean(cell.values)
-        alone = result.label == f"{result.method} {AS_IS}".rstrip()
-        axis.barh(at, interval.estimate, color=by_kind, alpha=0.45 if alone else 0.2, height=0.7)
+        faint = result.label.endswith((SHARING, ALONE))
+        axis.barh(at, interval.estimate, color=by_kind, alpha=0.2 if faint else 0.45, height=0.7)
         axis.plot(cell.values, [at] * len(cell.values), "o", color=by_kind, markersize=3)
         axis.plot((interval.low, interval.high), (at, at), color="black", linewidth=1.0)
         most = max(most, cell.most or 0.0, *cell.values)

@@ -129,6 +129,8 @@ def sweep(
 ) -> list[Run]:
     """The runs that a TOML file describes (docs/guide/sweeps.md), in its order, trained.
 
+    A table of every measure, with a row for each setting, is written beside them.
+
     Args:
         file: the description.
         out: folder; ``runs/NAME`` of the file unless said. Runs that are there are not made again.
@@ -139,10 +141,12 @@ def sweep(
         UserError: wrong input (nothing was trained), or what failed (all else is done).
         RunInterrupted: SIGINT or SIGTERM; calling again goes on.
     """
+    from apart.comparison.compare import summed_up
+
     with in_python():
         path = jobs.path("file", file)
         folder = Path("runs") / path.stem if out is None else jobs.path("--out", out)
-        tasks = sweeps.train(path, folder, engine_of(engine), say)
+        tasks = sweeps.train(path, folder, engine_of(engine), say, summed_up=summed_up)
         return [load(one) for one in dict.fromkeys(task.folder for task in tasks)]
 
 

@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import math
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
@@ -93,12 +93,17 @@ def _read(path: Path, folder: Path) -> list[Task]:
 
 
 def train(
-    path: Path, folder: Path, engine: Engine, say: Say, index: int | None = None
+    path: Path,
+    folder: Path,
+    engine: Engine,
+    say: Say,
+    index: int | None = None,
+    summed_up: Callable[[Sequence[Task], Path], str] = lambda tasks, folder: "",
 ) -> list[Task]:
     """The runs of the file, or only that of ``index``, trained where they are missing.
 
     A run that several settings of the file have is there for each of them. Means are said also
-    where some failed.
+    where some failed; what is ``summed_up`` of all runs is said after them.
 
     Raises:
         UserError: wrong input (nothing was trained), or what failed (all else is done).
@@ -114,6 +119,8 @@ def train(
     say("\nskills found, on average:")
     for line in _means(tasks):
         say(f"  {line}")
+    if index is None and (written := summed_up(tasks, folder)):
+        say(f"all measures: {written}")
     say(f"runs: {folder / run_folder.RUNS}")
     raise_failures(failures, len(todo))
     return tasks
