@@ -110,6 +110,22 @@ def test_a_folder_travels_whole(whole, tmp_path):
     assert names == set(result(there))
 
 
+def test_what_a_task_left_that_was_ended_at_once_is_swept_up(tmp_path):
+    names = ("apart-ray-old", "apart-ray-busy", "apart-ray-new", "other")
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a state").touch()
+    (tmp_path / "apart-ray-link").symlink_to(tmp_path / "other")
+    with Lock(tmp_path / "apart-ray-busy"):
+        for name in names:
+            if name != "apart-ray-new":
+                os.utime(tmp_path / name, (0, 0))
+        cluster._sweep_up(tmp_path)
+    there = {path.name for path in tmp_path.iterdir()}
+    assert there == {"apart-ray-busy", "apart-ray-new", "apart-ray-link", "other"}
+    assert (tmp_path / "other" / "a state").exists()
+
+
 def test_a_run_travels_with_the_checkpoint_before_its_last(whole, tmp_path):
     """The last may be damaged, and then the one before is what it goes on from."""
     there = whole / "seed-0"
@@ -154,8 +170,9 @@ def test_errors_are_of_the_run_that_has_them(whole, tmp_path, played):
     run, other = begun(whole, tmp_path), tmp_path / "seed-1"
     shutil.copytree(whole / "seed-1", other)
     end = result(other)
-    play = Play([(None, {}, (3, "apart: numbers", False))], [(None, end, DONE)])
-    assert played(play, run, other) == {run: Failure(3, "apart: numbers")}
+    words = f"apart: {cluster._HERE}: numbers"
+    play = Play([(None, {}, (3, words, False))], [(None, end, DONE)])
+    assert played(play, run, other) == {run: Failure(3, f"apart: {run}: numbers")}
     play = Play([RayTaskError("a trace\nNo module named 'apart'")])
     assert played(play, run) == {run: Failure(2, "No module named 'apart'")}
     with Lock(run):
@@ -171,11 +188,25 @@ def test_a_signal_ends_the_tasks_and_loses_no_more_than_they_did_not_send(whole,
     def interrupt(run, progress):
         os.kill(os.getpid(), 15)
 
-    with pytest.raises(apart.RunInterrupted):
+    with pytest.raises(apart.RunInterrupted, match="go on from their last checkpoints"):
         played(play, run, watch=interrupt)
     assert len(play.cancelled) == 1
     with Lock(run):
         pass  # nobody holds it any more
+
+
+@pytest.mark.parametrize("named", [None, "first:6379"])
+def test_a_cluster_is_joined_only_where_it_is_named(named, monkeypatch):
+    """Ray would join one that happens to run on this machine."""
+    play, asked = Play(), []
+    play.init = lambda **options: asked.append(options.get("address"))
+    monkeypatch.setitem(sys.modules, "ray", play)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    if named:
+        monkeypatch.setenv("RAY_ADDRESS", named)
+    with cluster.Cluster():
+        pass
+    assert asked == ["local" if named is None else None]  # Ray reads the variable itself
 
 
 def test_without_ray_one_line_says_how_to_get_it(monkeypatch):

@@ -7,11 +7,14 @@ does: the folder here is what its run goes on from elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -31,6 +34,11 @@ Content: TypeAlias = dict[str, bytes]  # files of a run folder, by their path in
 _BEFORE: Final = (run_folder.CONFIG, *run_folder.LOGS)
 _AFTER: Final = (run_folder.SKILLS, run_folder.SUMMARY)
 _MOST: Final = 20_000_000_000  # bytes of a file
+_PREFIX: Final = "apart-ray-"  # of the folders of tasks
+_STALE: Final = (
+    600.0  # seconds: a task that is alive has written into its folder, or its run has it
+)
+_HERE: Final = "<run>"  # a task's folder, in words for those who have the run's own
 # What a task tells: progress, a saved state, how it ended (with the state at the end).
 News: TypeAlias = tuple[Mapping[str, Any] | None, Content, tuple[int, str, bool] | None]
 
@@ -134,7 +142,8 @@ class Cluster:
             self._events.append((run, progress))
         if ended is not None:
             del self._tasks[task]
-            self._end(run, Ended(*ended))
+            code, line, lost = ended
+            self._end(run, Ended(code, line.replace(_HERE, str(run)), lost))
 
     def _end(self, run: Path, ended: Ended) -> None:
         if run in self._locks:
@@ -178,7 +187,8 @@ def receive(folder: Path, content: Mapping[str, bytes]) -> None:
 
 def _elsewhere(content: Content, words: list[str]) -> Iterator[News]:
     """Train in a temporary folder of another machine."""
-    with tempfile.TemporaryDirectory() as where:
+    _sweep_up(Path(tempfile.gettempdir()))
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as where:
         folder = Path(where)
         receive(folder, content)
         sent = _newest(folder)
@@ -203,7 +213,17 @@ def _elsewhere(content: Content, words: list[str]) -> Iterator[News]:
             finally:
                 process.kill()  # where nobody listens any more; it has ended otherwise
         ended = pool.ending(process.returncode, last)
-        yield None, {**state(folder), **_read(folder, _AFTER)}, (ended.code, ended.line, ended.lost)
+        line = ended.line.replace(where, _HERE)
+        yield None, {**state(folder), **_read(folder, _AFTER)}, (ended.code, line, ended.lost)
+
+
+def _sweep_up(place: Path) -> None:
+    """Remove what tasks left in ``place`` that were ended at once: nobody goes on with it there."""
+    for path in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(UserError, OSError):  # in use, or of somebody else
+            if time.time() - path.lstat().st_mtime > _STALE and not path.is_symlink():
+                Lock(path).close()  # or a run is under way there
+                shutil.rmtree(path)
 
 
 def _newest(folder: Path) -> str | None:
