@@ -20,17 +20,18 @@ from apart.skills.apart_skills import Skills as Exported
 from apart.skills.environments import TableEnv
 from apart.skills.library import TablePolicies, open_policies
 from apart.skills.policies import policies_of
-from apart.training import choices
+from apart.training import choices, evaluations
 from apart.training.choices import Drawn
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
-from apart.training.evaluate import last_states
+from apart.training.evaluate import evaluate_table, last_states
 from apart.training.host import Host
+from apart.training.learner import evaluated
 from apart.training.learners import learner_of
 from apart.training.objectives import upside, upside_tree, upside_walks
-from apart.training.objectives.contract import Met
+from apart.training.objectives.contract import Met, chains
 from apart.training.pieces import pieces
 from apart.training.program import program
-from apart.training.rounds import round_of
+from apart.training.rounds import round_of, start_key
 from apart.training.state import hyper_of
 from apart.worlds.grid import parse
 from apart.worlds.observations import sight_of
@@ -87,6 +88,40 @@ def test_chains_are_walked_alike_in_all_kinds_of_world(hold):
                 after = now if action == 6 else ROOMS.next_state[now, action, 0]
                 assert path[t * hold + step + 1] == after
                 now = after
+
+
+def test_what_follows_the_end_of_a_chain_is_measured_nowhere():
+    """In tables, and where states are not listed, as in worlds of the host."""
+    rng = np.random.default_rng(1)
+    rewards = jnp.asarray(rng.normal(size=(3, 4)), jnp.float32)
+    scores = jnp.asarray(rng.normal(size=(ROOMS.n_states, 3)), jnp.float32)
+    greedy = jnp.asarray(rng.integers(5, size=(ROOMS.n_states, 3)))
+    drawn = choices.follow(choices.every_skill(3, 4, 5, None, jax.random.key(0), 1), ACTS, 5)
+    values = jax.nn.one_hot(greedy, 5, axis=1)
+    episodes = by_table(Dynamics.of(ROOMS), values, drawn, jax.random.key(0))
+    used = jnp.array([True, True, False])
+    found = evaluate_table(
+        greedy, scores, rewards, Dynamics.of(ROOMS), episodes, None, ACTS, used=used
+    )
+    there = np.asarray(ACTS >= 0) & np.asarray(used)[:, None]
+    np.testing.assert_allclose(found.mean_reward, np.asarray(rewards)[there].mean(), rtol=1e-6)
+    np.testing.assert_allclose(found.mean_last_reward, (rewards[0, 2] + rewards[1, 3]) / 2)
+    config, world = resolve(twins.jax_grid(CORRIDOR), "upside", {"skills": 4, "horizon": 20})
+    learner, hyper = learner_of(world, config), hyper_of(config)
+    state = program(world, config).init(jnp.uint32(0), hyper)
+    acts = chains(learner.objective, state.learnt.discriminator)
+    seen = evaluations.evaluate(world, config, learner, state, hyper)
+    drawn, _ = evaluations.every_skill(world.about, config, learner, state, hyper)
+    q = evaluated(state.learnt)
+    values_of = lambda obs: learner.values(q, obs)  # noqa: E731
+    where = {"one_start": True, "hold": config.hold}
+    walked = by_steps(steps_of(world), values_of, drawn, start_key(state.key), **where)
+    told = evaluations.measured(
+        config, learner, state.learnt, hyper, walked._replace(alive=acts >= 0)
+    )
+    assert not (acts >= 0).all()
+    np.testing.assert_allclose(seen.mean_reward, told.mean_reward, rtol=1e-6)
+    np.testing.assert_allclose(seen.accuracy_per_step, told.accuracy_per_step, rtol=1e-6)
 
 
 def test_last_states_of_chains_are_exact():

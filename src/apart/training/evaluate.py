@@ -80,6 +80,8 @@ def evaluate_table(
     else:
         log_posterior = jax.nn.log_softmax(scores[last], axis=1)[skills, skills]
         measured = _measure(places, rewards, correct, log_posterior, used)
+    if acts is not None:
+        measured = _of_taken(measured, rewards, correct, acts >= 0, used)
     if several:
         ends = last_states(greedy, dynamics, horizon, epsilon, acts)
     bits = information_of_ends(last, used) if ends is None else mutual_information(ends, used)
@@ -154,7 +156,7 @@ def _measure(
 def _of_taken(
     measured: Evaluation, reward: Array, correct: Array, alive: Array, used: Array | None
 ) -> Evaluation:
-    """``measured`` over the steps that were taken, where episodes may end before T."""
+    """``measured`` over the steps that were taken, where episodes or chains may end before T."""
     last = jnp.maximum(alive.sum(axis=1) - 1, 0)
     if used is not None:
         alive = alive & used[:, None]

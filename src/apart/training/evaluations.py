@@ -49,6 +49,9 @@ def measured(
     config: Config, learner: Learner, learnt: Learnt, hyper: Hyper, episodes: Episodes
 ) -> Evaluation:
     """What episodes of every skill show, where states are not listed."""
+    acts = chains(learner.objective, learnt.discriminator)
+    if acts is not None and episodes.alive is None:  # what follows the end of a chain was not done
+        episodes = episodes._replace(alive=acts >= 0)
     return evaluate_episodes(
         lambda moved: judged(learner.objective, learnt, moved, hyper),
         episodes,
