@@ -10,9 +10,11 @@ from statistics import fmean
 from tabled.base import ROOT, stored
 from tabled.payoff import goals_by_score, task_steps
 
+from apart import worlds
 from apart.comparison import results as comparison
 from apart.comparison import show
 from apart.report import draw, statistics
+from apart.worlds.spread import ideal_radius
 
 # cells, colour, marker: worlds differ by both
 WORLDS = {
@@ -79,8 +81,15 @@ def compare() -> draw.Figure:
 
 
 def compare_few() -> draw.Figure:
+    """With what greedy k-center comes to, which knows the whole map."""
     found = comparison.read(ROOT / "results" / "compare-few.json")
-    return show.figure(found, ("covering_radius",))
+    made = show.figure(found, ("covering_radius",))
+    for axis, (first, *_) in zip(made.axes, show.groups(found), strict=True):
+        ideal = ideal_radius(worlds.load(first.world), first.horizon, first.skills)
+        axis.axvline(ideal, color=draw.GREY, linewidth=0.9, linestyle="--")
+    words = "\ndashed: greedy k-center, which knows the map, with as many places"
+    made.supxlabel(made.get_supxlabel() + words, fontsize=8)
+    return made
 
 
 def compare_long() -> draw.Figure:
