@@ -343,19 +343,21 @@ method = ["vic", "diayn"]
 ''')
 train = ["train", "corridor", "--method", "vic", "--steps", "120", "--skills", "3", "--no-draw"]
 compare = ["compare", "corridor", "--methods", "vic,diayn", "--steps", "120", "--seeds", "1"]
+reproduce = ["reproduce", "dont_cares", "--seeds", "1", "--steps", "120"]
 for engine in ("local", "ray"):
     out = where / engine
     on = ["--engine", engine, "--out"]
     assert not main([*train, "--seeds", "2", *on, str(out / "set")])
     assert not main([*compare, "--skills", "3", *on, str(out / "compare")])
     assert not main(["sweep", str(where / "grid.toml"), *on, str(out / "sweep")])
+    assert not main([*reproduce, *on, str(out / "reproduce")])
 """
 
 
 @pytest.mark.skipif(
     not (NIGHTLY or os.environ.get("APART_CLUSTER")), reason="takes a minute: make test-cluster"
 )
-def test_sets_comparisons_and_sweeps_are_the_same_on_both_engines(tmp_path):
+def test_sets_comparisons_sweeps_and_reproductions_are_the_same_on_both_engines(tmp_path):
     pytest.importorskip("ray")
     command = [sys.executable, "-c", ALL_BY_RAY, str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -367,5 +369,5 @@ def test_sets_comparisons_and_sweeps_are_the_same_on_both_engines(tmp_path):
         }
         for engine in ("local", "ray")
     )
-    assert len(local) >= 6
+    assert len(local) >= 8
     assert local == by_ray
