@@ -108,14 +108,16 @@ def rows(
 
 def rows_of(tasks: Iterable[Task]) -> list[Row]:
     """Rows of runs that were described one by one (a sweep), in their order: a setting each."""
-    found: dict[tuple[What, int, str], Row] = {}
+    settings: dict[tuple[str, str, str], dict[Path, Task]] = {}
     for task in tasks:
-        c = task.config
-        row = Row(task.world.name, c.method, task.label, c.steps, [task])
-        kept = found.setdefault((row.what, c.horizon, row.identity), row)
-        if kept is not row and all(task.folder != other.folder for other in kept.tasks):
-            kept.tasks.append(task)
-    return list(found.values())
+        setting = task.label, task.world.name, task.folder.parent.name  # named after its options
+        settings.setdefault(setting, {}).setdefault(task.folder, task)
+    found = []
+    for (label, world, _), seeds in settings.items():
+        same = list(seeds.values())
+        config = same[0].config
+        found.append(Row(world, config.method, label, config.steps, same))
+    return found
 
 
 def _loaded(worlds: Iterable[str | World]) -> dict[str, World]:

@@ -15,19 +15,16 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import IO, Any, Final
+from typing import IO, Any
 
 from apart.running import machine
-from apart.running.queue import NOTE, Ended, Event
+from apart.running.queue import NOTE, STOPPED, Ended, Event
 
 
 def command(folder: Any, *words: str) -> list[str]:
     """The words of a child that goes on with the run in ``folder`` and tells its progress."""
     told = ["--progress", "json", "--no-draw", "--threads", "1"]
     return [sys.executable, "-m", "apart", "resume", *told, *words, "--", str(folder)]
-
-
-_STOPPED: Final = (128 + signal.SIGINT, 128 + signal.SIGTERM)
 
 
 class Pool:
@@ -118,7 +115,7 @@ def ending(code: int, last: Sequence[str]) -> Ended:
     """How a process ended that had these last words; one that somebody ended is lost."""
     if code < 0:
         return Ended(code, f"ended by {_signal_name(-code)}", lost=True)
-    if code in _STOPPED:
+    if code in STOPPED:
         return Ended(code, f"stopped by {_signal_name(code - 128)}, state saved", lost=True)
     return Ended(code, last[0] if last else f"exit {code}")
 

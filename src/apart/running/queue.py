@@ -22,7 +22,8 @@ NOTE: Final = "apart: note: "
 _TRIES: Final = 3  # workers that may be lost in a row before the run comes any further
 _PATIENCE: Final = 1.0  # seconds
 _NAMED: Final = 5  # runs that failed, in the error at the end
-_STOPPED: Final = {code for n in (signal.SIGINT, signal.SIGTERM) for code in (-n, 128 + n)}
+# Exit codes of who was asked to end, and did.
+STOPPED: Final = {code for n in (signal.SIGINT, signal.SIGTERM) for code in (-n, 128 + n)}
 
 
 class Ended(NamedTuple):
@@ -174,7 +175,7 @@ class _Queue:
     def _end(self, run: Any, ended: Ended) -> None:
         if not ended.code:
             self._watch(run, None)
-        elif self._halted and ended.code in _STOPPED:
+        elif self._halted and ended.code in STOPPED:
             pass  # it saved its state
         elif ended.lost and not self._halted and self._losses[run] + 1 < _TRIES:
             self._losses[run] += 1
