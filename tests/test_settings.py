@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apart import checks
-from apart._config import MOVED, SPECS, TYPES, Config, Options, flag
+from apart._config import ELSEWHERE, MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import UserError
 from apart.cli import main
 from apart.facts import choices, needs_task, spreads
@@ -172,6 +172,7 @@ def test_the_users_options_win_over_the_methods():
             "a table (of Q) holds a number for each state",
         ),
         *(({name: 1}, f"option '{name}' is gone; now: {now}") for name, now in MOVED.items()),
+        *(({name: 1}, f"'{name}'; did you mean '{here}'?") for name, here in ELSEWHERE.items()),
     ],
 )
 def test_wrong_options_say_what_is_wrong(options, message):
@@ -329,6 +330,8 @@ def test_there_are_few_options_each_in_a_group_and_typed_for_editors():
     for name, hint in hints.items():
         assert TYPES[name] is hint or TYPES[name] in get_args(hint)
     assert not set(MOVED) & set(SPECS)
+    assert set(ELSEWHERE.values()) <= set(SPECS)
+    assert not set(ELSEWHERE) & {*SPECS, *MOVED}
 
 
 def test_auto_asks_the_world():

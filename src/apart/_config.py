@@ -313,6 +313,26 @@ MOVED: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 
+# What other software calls an option -> its name here, where no spelling is near.
+ELSEWHERE: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "lr": "learning_rate",
+        "gamma": "discount",
+        "k": "skills",
+        "num_options": "skills",
+        "eps": "epsilon",
+        "beta": "inverse_temperature",
+        "algo": "method",
+        "algorithm": "method",
+        "agent": "method",
+        "total_timesteps": "steps",
+        "hidden_size": "network",
+        "hidden_sizes": "network",
+        "num_envs": "episodes_per_update",
+        "n_envs": "episodes_per_update",
+    }
+)
+
 
 def flag(name: str) -> str:
     """The command line's spelling of a field: ``learning_rate`` -> ``--learning-rate``."""
@@ -328,6 +348,9 @@ def unknown_option(name: str, written: str) -> UserError:
     """For an option that is not there: what does its work now, or the nearest name."""
     if name in MOVED:
         return UserError(f"option '{written}' is gone; now: {MOVED[name]}")
+    if name in ELSEWHERE:
+        here = ELSEWHERE[name] if written == name else flag(ELSEWHERE[name])
+        return UserError(f"unknown option '{written}'; did you mean '{here}'?")
     return unknown("option", written, [*SPECS] if written == name else [flag(n) for n in SPECS])
 
 

@@ -114,7 +114,7 @@ def test_what_a_task_left_that_was_ended_at_once_is_swept_up(tmp_path):
     names = ("apart-ray-old", "apart-ray-busy", "apart-ray-new", "other")
     for name in names:
         (tmp_path / name).mkdir()
-        (tmp_path / name / "a state").touch()
+        (tmp_path / name / run_folder.CONFIG).touch()
     (tmp_path / "apart-ray-link").symlink_to(tmp_path / "other")
     with Lock(tmp_path / "apart-ray-busy"):
         for name in names:
@@ -123,7 +123,7 @@ def test_what_a_task_left_that_was_ended_at_once_is_swept_up(tmp_path):
         cluster._sweep_up(tmp_path)
     there = {path.name for path in tmp_path.iterdir()}
     assert there == {"apart-ray-busy", "apart-ray-new", "apart-ray-link", "other"}
-    assert (tmp_path / "other" / "a state").exists()
+    assert (tmp_path / "other" / run_folder.CONFIG).exists()
 
 
 def test_a_run_travels_with_the_checkpoint_before_its_last(whole, tmp_path):

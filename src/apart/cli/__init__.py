@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from apart._config import MOVED, flag, unknown_option
+from apart._config import ELSEWHERE, MOVED, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
 from apart.cli import (
@@ -126,10 +126,11 @@ def _run(said: list[str]) -> int:
 def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
     if not word.startswith("-") or parser is None:
         return UserError(f"unexpected argument '{word}'")
-    known = [option for action in parser._actions for option in action.option_strings]
+    known = {option for action in parser._actions for option in action.option_strings}
+    known -= {"-h", "--help"}
     name = word.split("=")[0]
     field = name.removeprefix("--no-").lstrip("-").replace("-", "_")
-    if field in MOVED:
+    if field in MOVED or flag(ELSEWHERE.get(field, "")) in known:
         return unknown_option(field, name)
     return UserError(
         f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}"

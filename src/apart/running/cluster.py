@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import tempfile
@@ -24,8 +23,9 @@ from typing import Any, Final, TypeAlias
 from apart._errors import UserError
 from apart.running import pool
 from apart.running.queue import Ended, Event
-from apart.runs import checkpoint, files
+from apart.runs import checkpoint, claims, files
 from apart.runs import folder as run_folder
+from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
 
 Content: TypeAlias = dict[str, bytes]  # files of a run folder, by their path in it
@@ -222,8 +222,9 @@ def _sweep_up(place: Path) -> None:
     for path in place.glob(f"{_PREFIX}*"):
         with contextlib.suppress(UserError, OSError):  # in use, or of somebody else
             if time.time() - path.lstat().st_mtime > _STALE and not path.is_symlink():
-                Lock(path).close()  # or a run is under way there
-                shutil.rmtree(path)
+                claims.claim(path, overwrite=True).close()  # refused while a run is under way
+                files.remove(path / LOCK)
+                files.remove_folder(path)
 
 
 def _newest(folder: Path) -> str | None:

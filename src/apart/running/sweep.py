@@ -15,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, NamedTuple
 
-from apart._config import MOVED, SPECS, Config, check_value, shown, unknown_option
+from apart._config import ELSEWHERE, MOVED, SPECS, Config, check_value, shown, unknown_option
 from apart._errors import UserError, unknown
 from apart.methods import OURS
 from apart.running import study
@@ -209,7 +209,8 @@ def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
             raise _at(path, where, _misplaced(key))
         if key not in SPECS and key not in _ASIDE:
             names = [*SPECS, *_ASIDE]
-            error = unknown_option(key, key) if key in MOVED else unknown("key", key, names)
+            told = key in MOVED or key in ELSEWHERE
+            error = unknown_option(key, key) if told else unknown("key", key, names)
             raise _at(path, where, error)
 
 
