@@ -17,8 +17,9 @@ from apart.cli import main
 from apart.methods import READINGS
 from apart.paper import _budget, _records, _reproduce, _runs
 from apart.paper._spec import Claim, Condition, Experiment
-from apart.running import queue
+from apart.running import engines, machine, queue, study
 from apart.running.board import Board
+from apart.running.progress import duration
 from apart.running.study import Task
 from apart.runs import folder as run_folder
 
@@ -170,6 +171,17 @@ def test_what_runs_cost_is_guessed_within_a_factor(name):
     for label, (job, *_) in _runs.planned(spec, Path("x"), 1, spec.steps).items():
         seconds = min(record.wall_seconds for record in stored.runs[label])
         assert 0.2 < job.seconds / seconds < 5 or seconds < 20, label
+
+
+def test_a_guess_of_time_is_for_the_cores_of_this_machine_or_for_one_of_a_cluster(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(machine, "cores", lambda: 4)
+    jobs = [job_of(label, tmp_path) for label in "ab"]
+    seconds = sum(job.seconds for job in jobs)
+    told = study.words("all", jobs, engines.on_this_machine)
+    assert told == f"all: 2 runs, 0 done, 2 to do, about {duration(seconds / 4)} on 4 cores"
+    assert study.words("all", jobs, engines.on_ray).endswith(f" {duration(seconds)} on 1 core")
 
 
 def test_the_time_left_is_that_of_what_is_trained_now(monkeypatch):

@@ -74,7 +74,7 @@ def compare(
     there = {result.what: result for result in known}
     table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
-    say(study.words("compare", tasks.values()))
+    say(study.words("compare", tasks.values(), engine))
     _stored(folder)  # what cannot be read is said before anything is trained
     try:
         failures = _trained(table, tasks.values(), engine, say)

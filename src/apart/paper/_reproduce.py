@@ -82,7 +82,7 @@ def reproduce(
     every = {path: job for group in groups.values() for path, job in group.items()}
     todo = [job for job in every.values() if not job.done]
     title = names[0] if len(names) == 1 else f"{len(sizes)} experiments"
-    say(study.words(title, every.values()))
+    say(study.words(title, every.values(), engine))
     pictures: dict[str, Path] = {}
     damaged: dict[str, UserError] = {}
 

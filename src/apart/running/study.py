@@ -107,13 +107,16 @@ def check_runs(n: int) -> None:
         raise UserError(f"{n:,} runs, at most {_MOST_RUNS:,} fit")
 
 
-def words(title: str, tasks: Collection[Task]) -> str:
-    """``four experiments: 8 runs, 2 done, 6 to do, about 3:10 on 2 cores``."""
+def words(title: str, tasks: Collection[Task], engine: Engine) -> str:
+    """``four experiments: 8 runs, 2 done, 6 to do, about 3:10 on 2 cores``.
+
+    How many cores a cluster has, and will have, is not known here.
+    """
     todo = [one for one in tasks if not one.done]
-    runs, cores = several(len(tasks), "run"), machine.cores()
+    cores = 1 if engine is engines.on_ray else machine.cores()
     return (
-        f"{title}: {runs}, {len(tasks) - len(todo)} done, {len(todo)} to do, about "
-        f"{duration(sum(one.seconds for one in todo) / cores)} on {several(cores, 'core')}"
+        f"{title}: {several(len(tasks), 'run')}, {len(tasks) - len(todo)} done, {len(todo)} to do, "
+        f"about {duration(sum(one.seconds for one in todo) / cores)} on {several(cores, 'core')}"
     )
 
 

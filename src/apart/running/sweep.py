@@ -112,7 +112,7 @@ def train(
     every = _checked(path, folder)
     tasks = _once(every) if index is None else [_at_index(_once(every), index)]
     todo = [task for task in tasks if not task.done]
-    say(study.words(path.name, tasks))
+    say(study.words(path.name, tasks, engine))
     groups = {path.stem: {task.folder for task in tasks}}
     failures = study.train(todo, groups, engine, say) if todo else {}
     tasks = every if index is None else tasks
