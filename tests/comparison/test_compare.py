@@ -23,6 +23,7 @@ from apart.comparison.results import Cell, Result
 from apart.comparison.rows import rows, usual
 from apart.methods import METHODS
 from apart.report import figures
+from apart.running import engines
 from apart.running.queue import Failure
 from apart.runs import files
 from apart.runs import folder as run_folder
@@ -314,6 +315,38 @@ def test_a_comparison_that_ends_while_another_writes_waits_for_its_rows(made, tm
     assert "other" in {row.label for row in results.read(folder / "compare.json")}
 
 
+def test_rows_of_two_maps_of_one_name_are_never_in_one_table(tmp_path, monkeypatch, capsys):
+    """A map that was edited keeps its name: in the folder, in a file, and for other methods."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.txt").write_text("S....\n.....")
+    words = ["--steps", "160", "--seeds", "1", "--skills", "3", "--no-sharing", "--out"]
+    for name, out in (("vic", "one"), ("diayn", "two")):
+        asked = [*words, out, "--methods", name]
+        monkeypatch.setitem(engines.ENGINES, "local", here)
+        assert main(["compare", "mine.txt", *asked]) == 0
+        (tmp_path / "mine.txt").write_text("S..")
+    capsys.readouterr()
+    monkeypatch.setitem(engines.ENGINES, "local", refuses)
+    stored = (tmp_path / "one" / "compare.json").read_bytes()
+    assert main(["compare", "mine.txt", "--methods", "edl", *words, "one"]) == 2
+    line = "mine.txt: there are rows of two worlds of that name (a map that was changed?); "
+    assert line + "choose another --out, or move one/compare.json away" in capsys.readouterr().err
+    known = ["--with", "one/compare.json", "--methods", "edl"]
+    assert main(["compare", "mine.txt", *known, *words, "new"]) == 2
+    assert line + "leave that file out of --with" in capsys.readouterr().err
+    known = ["--with", "one/compare.json,two/compare.json", "--methods", "edl"]
+    assert main(["compare", "corridor", *known, *words, "new"]) == 2
+    assert line + "leave that file out of --with" in capsys.readouterr().err
+    assert (tmp_path / "one" / "compare.json").read_bytes() == stored
+
+
+def test_a_row_says_its_seeds_where_they_differ():
+    two = row()
+    one = two._replace(label="other", seeds=[0], cells={"distinct": Cell([5.0], True, 9.0)})
+    assert "| `other` | 5.0 | 1 |" in show.markdown([two, one])
+    assert "| seeds |" not in show.markdown([two])
+
+
 def test_more_runs_than_fit_are_refused_at_once(tmp_path, capsys):
     words = ["compare", "corridor", "--seeds", "1000000", "--out", str(tmp_path / "new")]
     assert main(words) == 2
@@ -535,7 +568,7 @@ def test_words_carry_intervals_marks_and_bounds():
     one = Result("empty", "a", "a", 1, 2, 3, [0], {"distinct": Cell([5.0], True, None)})
     assert "| `a` | 5.0 |" in show.markdown([one])
     assert "at most" not in show.markdown([one])
-    assert all("exact" in line for line in [*show.legend([one])][-1:])
+    assert [*show.legend([one])][-1] == "all numbers are exact, but for seconds"
 
 
 def test_methods_that_plan_are_marked_in_tables_and_in_the_figure(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from conftest import here
 
@@ -203,27 +205,24 @@ def test_every_measure_of_each_setting_is_written_as_a_comparison_has_it(file, c
     monkeypatch.setitem(engines.ENGINES, "local", here)
     assert main(["sweep", "trial.toml"]) == 0
     folder = path.parent / "runs" / "trial"
-    assert (
-        "all measures: runs/trial/compare.md, compare.json, compare.png\n"
-        in capsys.readouterr().out
-    )
-    rows = results.read(folder / "compare.json")
+    assert "all measures: runs/trial/sweep.md, sweep.json, sweep.png\n" in capsys.readouterr().out
+    rows = results.read(folder / "sweep.json")
     assert [row.label for row in rows] == ["vic, epsilon 0.1", "vic, epsilon 0.2", "diayn"]
     runs = [apart.load(task.folder) for task in sweep.read(path, folder)]
     for n, row in enumerate(rows):
         assert list(row.seeds) == [0, 1]
         found = [run.n_effective for run in runs[2 * n : 2 * n + 2]]
         assert list(row.cells["distinct"].values) == found
-    assert (folder / "compare.png").exists()
+    assert (folder / "sweep.png").exists()
     words = ["--methods", "random_walk", "--steps", "160", "--skills", "6", "--seeds", "1"]
-    known = ["--with", "runs/trial/compare.json", "--out", "runs/both"]
+    known = ["--with", "runs/trial/sweep.json", "--out", "runs/both"]
     assert main(["compare", "corridor", *words, *known]) == 0
     both = {row.label for row in results.read(path.parent / "runs" / "both" / "compare.json")}
     assert both == {*(row.label for row in rows), "random_walk"}
     monkeypatch.setattr(compared, "_MOST_DRAWN", 2)
     assert main(["sweep", "trial.toml"]) == 0
-    assert "compare.json (no picture: more than 2 rows)\n" in capsys.readouterr().out
-    assert not (folder / "compare.png").exists()
+    assert "sweep.json (no picture: more than 2 rows)\n" in capsys.readouterr().out
+    assert not (folder / "sweep.png").exists()
 
 
 def test_a_run_that_was_trained_for_longer_is_left_out_of_its_mean(file, capsys, monkeypatch):
@@ -238,7 +237,7 @@ def test_a_run_that_was_trained_for_longer_is_left_out_of_its_mean(file, capsys,
     shown = capsys.readouterr().out
     assert f"not counted: {first.folder.relative_to(path.parent)}: has " in shown
     found = apart.load(second.folder).n_effective
-    assert f"  vic, corridor: {found:g} of 6 possible, 1 seed\n" in shown
+    assert f"  vic, corridor: {found:g} of 6 possible, 1 of 2 seeds\n" in shown
 
 
 def test_a_run_that_two_settings_have_counts_for_both(file, capsys, monkeypatch):
@@ -271,6 +270,11 @@ def test_what_failed_is_said_at_the_end_and_the_others_are_summed_up(file, capsy
     assert "seed-0: numbers" in line
     assert "seed-1: no luck" in line
     assert said.out.count(" of 6 possible, 2 seeds\n") == 4  # of five settings
+    lacks = "vic, learning_rate 0.001"
+    assert f"  {lacks}, corridor: not finished, 0 of 2 seeds\n" in said.out
+    assert f"- not finished: {lacks} in corridor: 0 of 2 seeds\n" in (
+        Path("runs/trial/sweep.md").read_text()
+    )
 
 
 def test_a_study_goes_on_where_another_writes_the_same_run_just_then(file, monkeypatch):

@@ -19,7 +19,8 @@ from apart.runs import files
 from apart.runs.lock import Lock
 from apart.worlds.world import World
 
-STORED, PAGE, PICTURE = "compare.json", "compare.md", "compare.png"
+STORED: Final = "compare.json"
+_OF_SWEEP: Final = "sweep.json"  # beside that of a comparison in the same folder
 _MOST_DRAWN: Final = 100  # rows of a figure
 FOLDER = Path("runs") / "compare"
 
@@ -70,12 +71,14 @@ def compare(
         folder=folder,
         say=say,
     )
+    results.check_worlds(known, table, results.LEAVE_OUT)
     known = results.joined(known)
     there = {result.what: result for result in known}
+    stored, advice = _stored(folder), f"choose another --out, or move {folder / STORED} away"
+    results.check_worlds(stored, [*known, *table], advice)
     table = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in table for task in row.tasks}
     say(study.words("compare", tasks.values(), engine))
-    _stored(folder)  # what cannot be read is said before anything is trained
     try:
         failures = _trained(table, tasks.values(), engine, say)
     except RunInterrupted:
@@ -156,7 +159,7 @@ def _show(
         stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
         found = _in_order(results.joined([*now, *stay]), table)
         if found:
-            written = _written(found, folder)
+            written = _written(found, table, folder / STORED)
             say(f"\n{show.text(found)}\n\n{written}")
     return found
 
@@ -167,21 +170,23 @@ def summed_up(tasks: Iterable[Task], folder: Path) -> str:
     Returns the files, for people; nothing where no run is finished. A run that was damaged, or
     trained for longer since, is left out.
     """
-    found = results.measured(rows_of(tasks), lambda line: None)
-    if not found:
-        return ""
-    with Lock(folder, wait=True):
-        return _written(found, folder)
+    table = rows_of(tasks)
+    found = results.measured(table, lambda line: None)
+    return _written(found, table, folder / _OF_SWEEP) if found else ""
 
 
-def _written(found: Sequence[results.Result], folder: Path) -> str:
-    """``compare.md, compare.json, compare.png``; many rows have no picture that can be read."""
-    results.write(folder / STORED, found, machine.words())
-    text = (show.page(found) + "\n").encode("utf-8", "replace")
-    files.write_bytes(folder / PAGE, text)
-    names = f"{folder / PAGE}, {STORED}"
+def _written(found: Sequence[results.Result], table: Iterable[Row], path: Path) -> str:
+    """``compare.md, compare.json, compare.png``; many rows have no picture that can be read.
+
+    What of ``table`` is not finished is named below the page.
+    """
+    results.write(path, found, machine.words())
+    lacking = [f"- not finished: {row.unfinished}" for row in table if row.unfinished]
+    text = "\n".join([show.page(found), *lacking, ""])
+    page, picture = path.with_suffix(".md"), path.with_suffix(".png")
+    files.write_bytes(page, text.encode("utf-8", "replace"))
     if len({row.label for row in found}) > _MOST_DRAWN:
-        files.remove(folder / PICTURE)
-        return f"{names} (no picture: more than {_MOST_DRAWN} rows)"
-    files.write_picture(folder / PICTURE, show.figure(found))
-    return f"{names}, {PICTURE}"
+        files.remove(picture)
+        return f"{page}, {path.name} (no picture: more than {_MOST_DRAWN} rows)"
+    files.write_picture(picture, show.figure(found))
+    return f"{page}, {path.name}, {picture.name}"

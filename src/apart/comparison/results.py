@@ -15,6 +15,7 @@ from apart.report import statistics
 from apart.runs import files
 from apart.runs import folder as run_folder
 
+LEAVE_OUT: Final = "leave that file out of --with"
 _MOST: Final = 1e15  # of any number in a row: more than anybody measured
 
 
@@ -39,6 +40,7 @@ class Result(NamedTuple):
     cells: Mapping[str, Cell]  # by metric
     identity: str = ""  # of options and world; older files do not say
     plans: bool = False  # over all transitions seen, not from batches; older files do not say
+    world_identity: str = ""  # older files do not say
 
     @property
     def what(self) -> What:
@@ -72,6 +74,7 @@ def measured(rows: Iterable[Row], say: Callable[[str], None]) -> list[Result]:
                 cells=cells,
                 identity=row.identity,
                 plans=row.plans,
+                world_identity=row.world_identity,
             )
         )
     return found
@@ -93,6 +96,8 @@ def joined(results: Iterable[Result]) -> list[Result]:
 
     A measure that one of them lacks is left out. `UserError` where they do not fit together.
     """
+    results = list(results)
+    check_worlds(results, results, LEAVE_OUT)
     found: dict[What, Result] = {}
     identities: dict[What, str] = {}  # a row is of none where one of its parts does not say
     for result in results:
@@ -111,12 +116,24 @@ def fits(one: Result, other: Result | None) -> bool:
     return same and one.horizon == other.horizon
 
 
+def check_worlds(results: Iterable[Result], others: Iterable[Result | Row], advice: str) -> None:
+    """`UserError` where ``results`` are of another world of the same name than ``others`` are."""
+    known = {other.world: other.world_identity for other in others if other.world_identity}
+    for result in results:
+        named = known.get(result.world, "")
+        if result.world_identity and named and result.world_identity != named:
+            raise UserError(
+                f"{result.world}: there are rows of two worlds of that name (a map that was "
+                f"changed?); {advice}"
+            )
+
+
 def check_same(result: Result, identity: str) -> None:
     """`UserError` where ``result`` is of other options, or of another world of the same name."""
     if result.identity and identity and result.identity != identity:
         raise UserError(
             f"{result.label} in {result.world} was measured with other options, or in another "
-            "world of that name; leave that file out of --with"
+            f"world of that name; {LEAVE_OUT}"
         )
 
 
@@ -124,7 +141,7 @@ def _both(one: Result, other: Result) -> Result:
     if one.horizon != other.horizon:
         raise UserError(
             f"{one.label} in {one.world} was measured with episodes of {one.horizon} and of "
-            f"{other.horizon} steps; leave that file out of --with"
+            f"{other.horizon} steps; {LEAVE_OUT}"
         )
     new = [at for at, seed in enumerate(other.seeds) if seed not in one.seeds]
     if not new:
@@ -143,6 +160,7 @@ def _both(one: Result, other: Result) -> Result:
         cells=cells,
         identity=one.identity if other.identity else "",  # of all seeds, or of none
         plans=one.plans or other.plans,
+        world_identity=one.world_identity or other.world_identity,
     )
 
 
@@ -214,7 +232,7 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 def _check(found: Result) -> None:
     """`ValueError` where something in a row that was read is not what `measured` gives."""
-    texts = (found.world, found.label, found.method, found.identity)
+    texts = (found.world, found.label, found.method, found.identity, found.world_identity)
     whole = (found.steps, found.skills, found.horizon)
     if not all(isinstance(text, str) for text in texts) or not all(texts[:3]):
         raise ValueError("a name is none")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from apart.comparison.metrics import METRICS
-from apart.comparison.results import Result, words
+from apart.comparison.results import Cell, Result, words
 from apart.comparison.rows import ALONE, SHARING
 from apart.methods import METHODS
 from apart.report import draw, statistics
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from apart.report.draw import Figure
 
 PLANS: Final = " †"  # behind a label
+_SAMPLED: Final = "*"  # behind a number
 _PLANNED: Final = "plans over all transitions seen"
 _MOST: Final = "at most"
 _DRAWN: Final = ("distinct", "information_count", "task")
@@ -68,20 +69,26 @@ def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     """Heads and rows. Numbers that are a sample are marked, and what the best could be is below."""
     names = columns(results)
     rows = []
+    uneven = len({len(result.seeds) for result in results}) > 1
     for result in results:
         cells = [result.label + PLANS * result.plans]
         for name in names:
             cell = result.cells.get(name)
             shown = "" if cell is None else words(name, cell)
-            cells.append(shown + "*" * bool(cell and not cell.exact and METRICS[name].unit != "s"))
-        rows.append(cells)
+            cells.append(shown + _SAMPLED * bool(cell and _is_sample(name, cell)))
+        rows.append([*cells, str(len(result.seeds))] if uneven else cells)
     most: list[str] = []
     for name in names:
         known = [c.most for r in results if (c := r.cells.get(name)) and c.most is not None]
         most.append(f"{max(known):,.{METRICS[name].digits}f}" if known else "")
     if any(most):
-        rows.append([_MOST, *most])
-    return ["method", *(METRICS[name].head for name in names)], rows
+        rows.append([_MOST, *most, *([""] if uneven else [])])
+    heads = [METRICS[name].head for name in names]
+    return ["method", *heads, *(["seeds"] if uneven else [])], rows
+
+
+def _is_sample(name: str, cell: Cell) -> bool:
+    return not cell.exact and METRICS[name].unit != "s"
 
 
 def text(results: Sequence[Result]) -> str:
@@ -132,7 +139,9 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     if any(result.plans for result in results):
         yield f"{PLANS.strip()} {_PLANNED}: its steps do not compare with those of the others"
     yield "± half of the 95 % interval of the mean over seeds (Student's t)"
-    yield "* from one sampled episode of each skill; all other numbers are exact, but for seconds"
+    sampled = any(_is_sample(name, cell) for row in results for name, cell in row.cells.items())
+    others = f"{_SAMPLED} from one sampled episode of each skill; all other" if sampled else "all"
+    yield f"{others} numbers are exact, but for seconds"
 
 
 _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words

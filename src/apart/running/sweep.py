@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import math
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -127,17 +128,26 @@ def train(
 
 
 def _means(tasks: Iterable[Task]) -> Iterator[str]:
-    """A line for each run of the file: skills found and points, on average over its seeds."""
+    """A line for each setting of the file: skills found and points, on average over its seeds."""
     groups: dict[tuple[str, str], list[run_folder.Run]] = {}
+    asked: Counter[tuple[str, str]] = Counter()
     for task in tasks:
+        setting = task.label, task.world.name
+        asked[setting] += 1
+        runs = groups.setdefault(setting, [])
         if not task.done:
             continue
         try:
-            groups.setdefault((task.label, task.world.name), []).append(task.load())
+            runs.append(task.load())
         except UserError as error:  # of one run: the others have their line
             yield f"not counted: {error}"
     for (label, world), runs in groups.items():
-        many = several(len(runs), "seed")
+        n, many = asked[label, world], several(len(runs), "seed")
+        if len(runs) < n:
+            many = f"{len(runs)} of {several(n, 'seed')}"
+        if not runs:
+            yield f"{label}, {world}: not finished, {many}"
+            continue
         if not runs[0].world.places.counted:
             yield f"{label}, {world}: not counted, {many}"
             continue
