@@ -66,6 +66,7 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "--method", "aprt"], "did you mean 'apart'?"),
         (["train", "empty", "--skils", "3"], "unknown option '--skils'; did you mean '--skills'?"),
         (["train", "empty", "--lr", "1"], "unknown option '--lr'; did you mean '--learning-rate'?"),
+        (["compare", "empty", "--horizon", "9"], "'--horizon' is an option of apart train, not of"),
         (["compare", "empty", "--lr", "1"], "unknown option '--lr' (see apart compare --help)"),
         (["train", "empty", "--steps", "5X"], "--steps: '5X' is not a whole number"),
         (["train", "empty", "--steps", "1e309"], "--steps: inf is not a whole number"),
@@ -264,6 +265,16 @@ def test_progress_as_json_is_drawn_too(draw, corridor, tmp_path, capsys):
         assert all(line.startswith("{") for line in lines)
         assert (out / "skills.png").exists() == draw
         (out / "skills.png").unlink(missing_ok=True)
+
+
+def test_cells_that_held_decisions_miss_are_not_promised(tmp_path, capsys):
+    """Steps of three: from the left the third cell and the last, and back by threes from there."""
+    map_file = tmp_path / "map.txt"
+    map_file.write_text("S.......\n")
+    held = ["--hold", "3", "--horizon", "6", "--steps", "200", "--skills", "3", "--buffer", "40"]
+    assert main(["train", str(map_file), *held, "--out", str(tmp_path / "run"), "--no-draw"]) == 0
+    note = "the farthest cell is 7 steps away; with --hold 3 --horizon auto reaches 6\n"
+    assert note in capsys.readouterr().err
 
 
 def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):

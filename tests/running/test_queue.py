@@ -88,7 +88,8 @@ def test_a_failure_is_said_at_once_and_does_not_take_the_others_down(capsys):
     seen, failures = train(workers, *"abcd")
     assert failures == {"a": Failure(3, "apart: numbers"), "c": Failure(2, "x")}
     assert seen == [("a", failures["a"]), ("b", None), ("c", failures["c"]), ("d", None)]
-    assert "apart: note: a failed: numbers; the others go on\n" in capsys.readouterr().err
+    assert "apart: note: failed: a: numbers; the others go on\n" in capsys.readouterr().err
+    assert Failure(3, "apart: runs/x/a: numbers").of("a") == "runs/x/a: numbers"
     with pytest.raises(UserError, match=r"^2 of 4 runs failed: a: numbers; c: x$"):
         queue.raise_failures(failures, 4)
     with pytest.raises(NonFinite, match=r"^a: numbers$"):
@@ -123,6 +124,15 @@ def test_when_time_is_up_those_under_way_are_asked_once_and_nothing_is_started(
     _, failures = train(workers, "a", "b", until=2.0)
     assert failures == ({"a": Failure(3, "last words")} if fails else {})
     assert (workers.started, workers.told) == (["a"], [15])
+
+
+def test_a_child_that_dies_while_it_is_stopped_has_not_failed(monkeypatch, capsys):
+    """Its run goes on from its last checkpoint, as all others do."""
+    workers = Script(1, a=[[at(0), at(40), pool.ending(-11, [])]])
+    monkeypatch.setattr(time, "monotonic", lambda: workers.now)
+    assert train(workers, "a", until=2.0)[1] == {}
+    line = "a: ended by SIGSEGV; it goes on from its last checkpoint"
+    assert line in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("code", [130, 143, -9])

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from apart._config import ELSEWHERE, MOVED, flag, unknown_option
+from apart._config import ELSEWHERE, MOVED, SPECS, flag, unknown_option
 from apart._errors import NonFinite, RunInterrupted, UserError, nearest
 from apart._version import __version__
 from apart.cli import (
@@ -132,6 +132,11 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
     field = name.removeprefix("--no-").lstrip("-").replace("-", "_")
     if field in MOVED or flag(ELSEWHERE.get(field, "")) in known:
         return unknown_option(field, name)
+    if field in SPECS:
+        return UserError(
+            f"'{name}' is an option of apart train, not of {parser.prog}; several settings are a "
+            "sweep (apart sweep --help)"
+        )
     return UserError(
         f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}"
     )

@@ -148,8 +148,12 @@ def _begins(job: jobs.Job) -> str:
             f"reached in {horizon}{walled_off(world)}, {skills}"
         )
         if reached < world.n_states:
-            far = several(int(world.distance.max()), "step")
-            line += f"\nnote: the farthest {noun} is {far} away; --horizon auto reaches it"
+            far = int(world.distance.max())
+            every = held(world, config.hold).n_available(-(-2 * far // config.hold))
+            way = "--horizon auto reaches it"
+            if every < world.n_states:
+                way = f"with --hold {config.hold} --horizon auto reaches {every}"
+            line += f"\nnote: the farthest {noun} is {several(far, 'step')} away; {way}"
         if config.skills < reached and config.updates_per_episode and not facts.solves_task(config):
             line += f"\nnote: {skills} for {reached} {noun}s: {_few(config, noun)}"
     if not config.updates_per_episode and METHODS[config.method].learns:

@@ -48,7 +48,12 @@ class Failure(NamedTuple):
     def error(self, where: object) -> Exception:
         """As the child would have raised it here."""
         kind = NonFinite if self.code == 3 else UserError
-        return kind(f"{where}: {self.words}")
+        return kind(self.of(where))
+
+    def of(self, where: object) -> str:
+        """Its words, and of which run they are: the child may have said so already."""
+        said = self.words.partition(": ")[0].endswith(str(where))
+        return self.words if said else f"{where}: {self.words}"
 
 
 # What is told of a run: its progress; that it failed; None: it ended well.
@@ -177,6 +182,8 @@ class _Queue:
             self._watch(run, None)
         elif self._halted and ended.code in STOPPED:
             pass  # it saved its state
+        elif self._halted and ended.lost:
+            _note(f"{run}: {ended.line}; it goes on from its last checkpoint")
         elif ended.lost and not self._halted and self._losses[run] + 1 < _TRIES:
             self._losses[run] += 1
             _note(f"{run}: {ended.line}; another worker goes on")
@@ -184,7 +191,7 @@ class _Queue:
         else:
             failure = self._failures[run] = Failure(ended.code, ended.line)
             if self._waiting or self._busy:
-                _note(f"{run} failed: {failure.words}; the others go on")
+                _note(f"failed: {failure.of(run)}; the others go on")
             self._watch(run, failure)
 
 
@@ -204,7 +211,7 @@ def raise_failures(failures: Mapping[Any, Failure], of: int) -> None:
         raise first.error(where)
     code = first.code if len({failure.code for failure in failures.values()}) == 1 else 2
     named = list(failures.items())[:_NAMED]
-    words = "; ".join(f"{run}: {failure.words}" for run, failure in named)
+    words = "; ".join(failure.of(run) for run, failure in named)
     if len(failures) > _NAMED:
         words += f"; {len(failures) - _NAMED} more, named above"
     raise Failure(code, words).error(f"{len(failures)} of {of} runs failed")

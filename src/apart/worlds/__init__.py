@@ -98,7 +98,8 @@ def from_spec(spec: Spec, horizon: int) -> World:
     if kind not in _BUILDERS:
         load_plugins()
     if kind not in _BUILDERS:
-        raise UserError(f"{unknown('kind of world', kind, _BUILDERS)} (apart.register_world)")
+        known = unknown("kind of world", kind, _BUILDERS)
+        raise UserError(f"{known} (apart.register_world; commands know those of plugins)")
     try:
         return _BUILDERS[kind](spec, horizon)
     except UserError:
