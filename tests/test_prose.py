@@ -799,6 +799,34 @@ def test_a_number_in_a_sentence_is_the_stored_one(page, phrase):
     assert re.search(rf"(?<![\d.,]){re.escape(said)}(?![.,]?\d)", prose(page)), said
 
 
+def test_what_the_page_says_of_five_times_as_many_steps_is_what_was_stored():
+    """How many skills more, in each world, by method; a skill more or less counts as none."""
+    page, more = prose("docs/guide/compare.md"), {}
+    for row in stored("compare-long")["rows"]:
+        shorter = compared(row["label"], row["world"])
+        after = fmean(row["cells"]["distinct"]["values"])
+        more.setdefault(row["label"], {})[row["world"]] = after - shorter
+        assert len(row["seeds"]) == 8 or row["label"].startswith("ap_"), row["label"]
+    assert "`apart`, `tuned_vic`, `vic` and `vic_unbiased` go on finding in every world" in page
+    for name in ("apart", "tuned_vic", "vic", "vic_unbiased"):
+        assert min(more[name].values()) > 1
+    for name, but in (("dgpo", "classic_rooms"), ("valor", "empty")):
+        assert f"`{name}` in all but `{but}`" in page
+        assert [where for where, n in more[name].items() if n < 1] == [but]
+    for name in ("disdain", "count_bonus"):
+        assert all(2 < n < 10 for n in more[name].values())
+    assert "`dads` has fewer in every world, `metra` in three of the four" in page
+    assert max(more["dads"].values()) < -0.5
+    assert sum(n < -1 for n in more["metra"].values()) == 3
+    ova = ["ova_ascending", "ova_dropout", "ova_art"]
+    for name in ("diayn", *ova, "upside", "upside_flat", "eigenoptions", "apart_plus"):
+        assert max(map(abs, more[name].values())) < 0.2
+    for where, of in (("four_rooms", "in four rooms"), ("u_maze", "in the U")):
+        before = compared("apart", where)
+        said = f"from {before:.1f} to {before + more['apart'][where]:.1f} {of}"
+        assert said in page
+
+
 def test_what_the_page_says_of_sharing_is_what_was_stored():
     page = prose("docs/guide/compare.md")
     usual = {(r["world"], r["label"]): r for r in stored("compare")["rows"]}
