@@ -83,32 +83,58 @@ def reproduce(
     todo = [job for job in every.values() if not job.done]
     title = names[0] if len(names) == 1 else f"{len(sizes)} experiments"
     say(study.words(title, every.values(), engine))
-    pictures: dict[str, Path] = {}
-    damaged: dict[str, UserError] = {}
-
-    def show() -> None:
-        for name, group in groups.items():
-            if name in pictures or name in damaged or not all(job.done for job in group.values()):
-                continue
-            try:
-                records = _collected(specs[name], plans[name])
-            except UserError as error:  # of one run: the others are not to wait for it
-                damaged[name] = error
-                say(f"not made: {name}: {error}")
-                continue
-            results = Results(records, sizes[name].steps, reading)
-            pictures[name] = _show(name, specs[name], results, folder, say)
-
-    show()
+    steps_of = {name: size.steps for name, size in sizes.items()}
+    shown = _Shown(specs, plans, steps_of, reading, folder, say)
+    shown.look()
     if todo:
         until = math.inf if budget is None else began + budget
-        _runs.train(todo, groups, engine, say, show, until)
-    for name in (name for name in plans if name not in pictures and name not in damaged):
-        done, n = sum(job.done for job in groups[name].values()), len(groups[name])
-        say(f"not made in time: {name} ({done} of {n} runs); the same command goes on")
-    if damaged:
-        raise UserError(f"not made: {', '.join(damaged)}: {next(iter(damaged.values()))}")
-    return {name: pictures[name] for name in plans if name in pictures}
+        _runs.train(todo, groups, engine, say, shown.look, until)
+    return shown.all()
+
+
+class _Shown:
+    """Experiments, of which each is shown as soon as its runs are done."""
+
+    def __init__(
+        self,
+        specs: Mapping[str, Experiment],
+        plans: Mapping[str, Mapping[str, Sequence[study.Task]]],
+        steps: Mapping[str, int],
+        reading: str,
+        folder: Path,
+        say: Say,
+    ) -> None:
+        self._specs, self._plans, self._steps = specs, plans, steps
+        self._reading, self._folder, self._say = reading, folder, say
+        self._pictures: dict[str, Path] = {}
+        self._damaged: dict[str, UserError] = {}
+
+    def look(self) -> None:
+        """Show what is complete and was not shown."""
+        for name, plan in self._plans.items():
+            jobs = itertools.chain.from_iterable(plan.values())
+            if name in self._pictures or name in self._damaged or not all(j.done for j in jobs):
+                continue
+            try:
+                records = _collected(self._specs[name], plan)
+            except UserError as error:  # of one run: the others are not to wait for it
+                self._damaged[name] = error
+                self._say(f"not made: {name}: {error}")
+                continue
+            results = Results(records, self._steps[name], self._reading)
+            self._pictures[name] = _show(name, self._specs[name], results, self._folder, self._say)
+
+    def all(self) -> dict[str, Path]:
+        """The pictures, in order; says what is missing, `UserError` where a run was damaged."""
+        for name, plan in self._plans.items():
+            if name not in self._pictures and name not in self._damaged:
+                runs = {job.folder: job.done for jobs in plan.values() for job in jobs}
+                far = f"{sum(runs.values())} of {len(runs)} runs"
+                self._say(f"not made in time: {name} ({far}); the same command goes on")
+        if self._damaged:
+            names, first = ", ".join(self._damaged), next(iter(self._damaged.values()))
+            raise UserError(f"not made: {names}: {first}")
+        return {name: self._pictures[name] for name in self._plans if name in self._pictures}
 
 
 def _sizes_within(
