@@ -152,10 +152,10 @@ def _check_memory(config: Config, world: World, facts: Facts) -> None:
             "skills": pairs(config.skills, 0) > 0,
         }
         words = f", as --objective {config.objective} looks at all pairs of "
-        squares = "".join(words + noun for noun, does in of.items() if does)
+        why = "".join(words + noun for noun, does in of.items() if does)
         raise UserError(
             f"{flag('skills')} {config.skills} in {cells}{seen} needs {needed / 1e9:,.0f} GB of "
-            f"memory and this machine has {present / 1e9:,.0f}{squares}"
+            f"memory and this machine has {present / 1e9:,.0f}{why}"
         )
 
 

@@ -340,6 +340,41 @@ def test_rows_of_two_maps_of_one_name_are_never_in_one_table(tmp_path, monkeypat
     assert (tmp_path / "one" / "compare.json").read_bytes() == stored
 
 
+def test_rows_of_another_map_that_came_meanwhile_are_left_out_and_said(made, tmp_path):
+    shutil.copytree(made[0], tmp_path / "copy")
+    said = []
+    asked = {**SMALL, "sharing": False, "say": said.append}
+
+    def meanwhile(runs, watch, until):
+        other = [made[1][0]._replace(label="other", method="other", world_identity="another")]
+        results.write(tmp_path / "copy" / "compare.json", [*made[1], *other], "a machine")
+        return here(runs, watch, until)
+
+    found = compare(["corridor"], tmp_path / "copy", methods=["diayn"], engine=meanwhile, **asked)
+    assert {"diayn", "vic"} <= {row.label for row in found}
+    assert "other" not in {row.label for row in found}
+    assert "left out: 1 row of another world of the same name" in said
+
+
+def test_what_is_known_is_not_called_unfinished(made, tmp_path):
+    """Seed 0 is in a file, seed 1 fails."""
+    half = [
+        row._replace(
+            seeds=[0],
+            cells={name: cell._replace(values=cell.values[:1]) for name, cell in row.cells.items()},
+        )
+        for row in made[1]
+    ]
+
+    def fails(runs, watch, until):
+        return {run: Failure(2, "no luck") for run in runs}
+
+    with pytest.raises(UserError, match="no luck"):
+        compare(["corridor"], tmp_path / "new", methods=["vic"], engine=fails, known=half, **SMALL)
+    page = (tmp_path / "new" / "compare.md").read_text()
+    assert "- not finished: vic in corridor: 1 of 2 seeds\n" in page
+
+
 def test_a_row_says_its_seeds_where_they_differ():
     two = row()
     one = two._replace(label="other", seeds=[0], cells={"distinct": Cell([5.0], True, 9.0)})

@@ -25,9 +25,9 @@ from apart.settings import resolve
 
 
 class Script:
-    stopped = "all is saved"
-
     """Workers that do what is written: by run, the events of each of its starts."""
+
+    stopped = "all is saved"
 
     def __init__(self, free=2, **starts):
         self.free, self.now = free, 0.0
@@ -88,7 +88,8 @@ def test_a_failure_is_said_at_once_and_does_not_take_the_others_down(capsys):
     seen, failures = train(workers, *"abcd")
     assert failures == {"a": Failure(3, "apart: numbers"), "c": Failure(2, "x")}
     assert seen == [("a", failures["a"]), ("b", None), ("c", failures["c"]), ("d", None)]
-    assert "apart: note: failed: a: numbers; the others go on\n" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert [f"apart: note: failed: {words}\n" in told for words in ("a: numbers", "c: x")] == [1, 1]
     assert Failure(3, "apart: runs/x/a: numbers").of("a") == "runs/x/a: numbers"
     with pytest.raises(UserError, match=r"^2 of 4 runs failed: a: numbers; c: x$"):
         queue.raise_failures(failures, 4)
@@ -99,6 +100,15 @@ def test_a_failure_is_said_at_once_and_does_not_take_the_others_down(capsys):
         UserError, match=r"^7 of 9 runs failed: 0: x; .* 4: x; 2 more, named above$"
     ):
         queue.raise_failures(dict.fromkeys(range(7), failures["c"]), 9)
+
+
+def test_every_run_that_failed_is_named_also_the_last(capsys):
+    runs = {name: [[Ended(2, "x")]] for name in "abcdefg"}
+    failures = train(Script(1, **runs), *runs)[1]
+    told = capsys.readouterr().err
+    assert all(f"note: failed: {name}: x\n" in told for name in failures)
+    train(Script(1, a=[[Ended(2, "x")]]), "a")
+    assert not capsys.readouterr().err  # its error will be all there is
 
 
 def test_a_signal_after_the_clock_is_not_passed_on_to_children_that_are_saving():

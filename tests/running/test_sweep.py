@@ -221,8 +221,28 @@ def test_every_measure_of_each_setting_is_written_as_a_comparison_has_it(file, c
     assert both == {*(row.label for row in rows), "random_walk"}
     monkeypatch.setattr(compared, "_MOST_DRAWN", 2)
     assert main(["sweep", "trial.toml"]) == 0
-    assert "sweep.json (no picture: more than 2 rows)\n" in capsys.readouterr().out
+    assert "sweep.json (no picture of 3 rows)\n" in capsys.readouterr().out
     assert not (folder / "sweep.png").exists()
+
+
+def test_a_slippery_world_is_a_setting_and_no_other_map(file, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    path = file(f"{options}[grid]\nslip = [0.0, 0.2]")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    words = ["--methods", "random_walk", "--steps", "160", "--skills", "6", "--seeds", "1"]
+    known = ["--with", "runs/trial/sweep.json", "--out", "runs/both"]
+    assert main(["compare", "corridor", *words, *known]) == 0
+    both = [row.label for row in results.read(path.parent / "runs" / "both" / "compare.json")]
+    assert both == ["vic, slip 0.0", "vic, slip 0.2", "random_walk"]
+
+
+def test_a_setting_that_is_there_twice_counts_its_seeds_once(file, capsys, monkeypatch):
+    options = '[options]\nworld = "corridor"\nsteps = 160\nskills = 6\nmethod = "vic"\n'
+    file(f"seeds = 2\n{options}[grid]\nepsilon = [0.1]\n[[run]]\nepsilon = 0.1")
+    monkeypatch.setitem(engines.ENGINES, "local", here)
+    assert main(["sweep", "trial.toml"]) == 0
+    assert " of 6 possible, 2 seeds\n" in capsys.readouterr().out
 
 
 def test_a_run_that_was_trained_for_longer_is_left_out_of_its_mean(file, capsys, monkeypatch):
@@ -281,18 +301,18 @@ def test_a_study_goes_on_where_another_writes_the_same_run_just_then(file, monke
     path = file('[options]\nworld = "corridor"\nsteps = 160\nskills = 6')
     plain, tries = claims.claim, []
 
-    def taken(folder, overwrite):
-        tries.append(folder)
-        if len(tries) == 2:  # the other one has written it by now
-            with plain(folder, overwrite=False):
-                (task,) = sweep.read(path, path.parent / "runs" / "trial")
-                plan.write(folder, task.config, task.world)
-        raise UserError("in use by process 7")
+    def taken(folder, overwrite, wait):
+        """It was waited for, and has written what was to be written."""
+        tries.append(wait)
+        with plain(folder, overwrite=False):
+            (task,) = sweep.read(path, path.parent / "runs" / "trial")
+            plan.write(folder, task.config, task.world)
+        raise UserError("holds an unfinished run")
 
     monkeypatch.setattr(claims, "claim", taken)
     monkeypatch.setitem(engines.ENGINES, "local", here)
     assert main(["sweep", "trial.toml"]) == 0
-    assert len(tries) == 2
+    assert tries == [True]
 
 
 def test_a_run_that_is_trained_for_longer_is_named(file, capsys, monkeypatch):

@@ -132,10 +132,9 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
     field = name.removeprefix("--no-").lstrip("-").replace("-", "_")
     if field in MOVED or flag(ELSEWHERE.get(field, "")) in known:
         return unknown_option(field, name)
-    if field in SPECS:
+    if field in SPECS and flag(field) not in known:
         return UserError(
-            f"'{name}' is an option of apart train, not of {parser.prog}; several settings are a "
-            "sweep (apart sweep --help)"
+            f"'{name}' is an option of apart train, not of {parser.prog} (see {parser.prog} --help)"
         )
     return UserError(
         f"unknown option '{name}'{nearest(name, known) or f' (see {parser.prog} --help)'}"

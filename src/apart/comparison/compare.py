@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from apart.methods import METHODS
 from apart.running import machine, study
 from apart.running.board import Say
 from apart.running.engines import Engine
+from apart.running.progress import several
 from apart.running.queue import Failure, raise_failures
 from apart.running.study import Task
 from apart.runs import files
@@ -21,7 +22,7 @@ from apart.worlds.world import World
 
 STORED: Final = "compare.json"
 _OF_SWEEP: Final = "sweep.json"  # beside that of a comparison in the same folder
-_MOST_DRAWN: Final = 100  # rows of a figure
+_MOST_DRAWN, _MOST_PANELS = 100, 20  # rows of a figure, and tables beside each other
 FOLDER = Path("runs") / "compare"
 
 
@@ -76,11 +77,11 @@ def compare(
     there = {result.what: result for result in known}
     stored, advice = _stored(folder), f"choose another --out, or move {folder / STORED} away"
     results.check_worlds(stored, [*known, *table], advice)
-    table = [row._replace(tasks=_missing(row, there)) for row in table]
-    tasks = {task.folder: task for row in table for task in row.tasks}
+    lacking = [row._replace(tasks=_missing(row, there)) for row in table]
+    tasks = {task.folder: task for row in lacking for task in row.tasks}
     say(study.words("compare", tasks.values(), engine))
     try:
-        failures = _trained(table, tasks.values(), engine, say)
+        failures = _trained(lacking, tasks.values(), engine, say)
     except RunInterrupted:
         _show(table, known, folder, say)
         raise
@@ -157,6 +158,10 @@ def _show(
     files.make_folder(folder)
     with Lock(folder, wait=True):  # nobody writes between what is read and what is written here
         stay = [old for old in _stored(folder) if results.fits(old, there.get(old.what))]
+        other = results.of_other_worlds(stay, now)
+        if other:  # written meanwhile
+            say(f"left out: {several(len(other), 'row')} of another world of the same name")
+            stay = [old for old in stay if old not in other]
         found = _in_order(results.joined([*now, *stay]), table)
         if found:
             written = _written(found, table, folder / STORED)
@@ -178,15 +183,26 @@ def summed_up(tasks: Iterable[Task], folder: Path) -> str:
 def _written(found: Sequence[results.Result], table: Iterable[Row], path: Path) -> str:
     """``compare.md, compare.json, compare.png``; many rows have no picture that can be read.
 
-    What of ``table`` is not finished is named below the page.
+    What ``table`` has and they have not is named below the page.
     """
     results.write(path, found, machine.words())
-    lacking = [f"- not finished: {row.unfinished}" for row in table if row.unfinished]
-    text = "\n".join([show.page(found), *lacking, ""])
+    text = "\n".join([show.page(found), *_lacking(found, table), ""])
     page, picture = path.with_suffix(".md"), path.with_suffix(".png")
     files.write_bytes(page, text.encode("utf-8", "replace"))
-    if len({row.label for row in found}) > _MOST_DRAWN:
+    most, panels = len({row.label for row in found}), len(show.groups(found))
+    if most > _MOST_DRAWN or panels > _MOST_PANELS:
         files.remove(picture)
-        return f"{page}, {path.name} (no picture: more than {_MOST_DRAWN} rows)"
+        many = f"{most} rows" if most > _MOST_DRAWN else f"{panels} tables"
+        return f"{page}, {path.name} (no picture of {many})"
     files.write_picture(picture, show.figure(found))
     return f"{page}, {path.name}, {picture.name}"
+
+
+def _lacking(found: Iterable[results.Result], table: Iterable[Row]) -> Iterator[str]:
+    there = {result.what: {*result.seeds} for result in found}
+    for row in table:
+        seeds = {task.config.seed for task in row.tasks}
+        n = len(seeds & there.get(row.what, set()))
+        if n < len(seeds):
+            many = several(len(seeds), "seed")
+            yield f"- not finished: {row.label} in {row.world}: {n} of {many}"

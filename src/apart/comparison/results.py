@@ -118,14 +118,21 @@ def fits(one: Result, other: Result | None) -> bool:
 
 def check_worlds(results: Iterable[Result], others: Iterable[Result | Row], advice: str) -> None:
     """`UserError` where ``results`` are of another world of the same name than ``others`` are."""
+    for result in of_other_worlds(results, others):
+        raise UserError(
+            f"{result.world}: there are rows of two worlds of that name (a map that was "
+            f"changed?); {advice}"
+        )
+
+
+def of_other_worlds(results: Iterable[Result], others: Iterable[Result | Row]) -> list[Result]:
+    """Those of ``results`` whose world has the name of one of ``others`` and is not that one."""
     known = {other.world: other.world_identity for other in others if other.world_identity}
-    for result in results:
-        named = known.get(result.world, "")
-        if result.world_identity and named and result.world_identity != named:
-            raise UserError(
-                f"{result.world}: there are rows of two worlds of that name (a map that was "
-                f"changed?); {advice}"
-            )
+    return [
+        result
+        for result in results
+        if result.world_identity and known.get(result.world, "") not in ("", result.world_identity)
+    ]
 
 
 def check_same(result: Result, identity: str) -> None:

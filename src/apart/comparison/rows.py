@@ -16,7 +16,6 @@ from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS
 from apart.running import study
 from apart.running.board import Say
-from apart.running.progress import several
 from apart.running.study import Task
 from apart.settings import AUTO, resolve
 from apart.worlds import load
@@ -51,14 +50,6 @@ class Row(NamedTuple):
     def world_identity(self) -> str:
         """Of its world alone."""
         return study.same_world(self.tasks[0].world)
-
-    @property
-    def unfinished(self) -> str:
-        """``vic, epsilon 0.1 in corridor: 1 of 2 seeds``, or nothing where all are finished."""
-        done = sum(task.done for task in self.tasks)
-        if done == len(self.tasks):
-            return ""
-        return f"{self.label} in {self.world}: {done} of {several(len(self.tasks), 'seed')}"
 
     @property
     def plans(self) -> bool:

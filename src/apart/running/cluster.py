@@ -35,9 +35,8 @@ _BEFORE: Final = (run_folder.CONFIG, *run_folder.LOGS)
 _AFTER: Final = (run_folder.SKILLS, run_folder.SUMMARY)
 _MOST: Final = 20_000_000_000  # bytes of a file
 _PREFIX: Final = "apart-ray-"  # of the folders of tasks
-_STALE: Final = (
-    600.0  # seconds: a task that is alive has written into its folder, or its run has it
-)
+# Seconds: a task that is alive has written into its folder since, or its run holds it.
+_STALE: Final = 600.0
 _HERE: Final = "<run>"  # a task's folder, in words for those who have the run's own
 # What a task tells: progress, a saved state, how it ended (with the state at the end).
 News: TypeAlias = tuple[Mapping[str, Any] | None, Content, tuple[int, str, bool] | None]

@@ -190,8 +190,8 @@ class _Queue:
             self._waiting.append(run)
         else:
             failure = self._failures[run] = Failure(ended.code, ended.line)
-            if self._waiting or self._busy:
-                _note(f"failed: {failure.of(run)}; the others go on")
+            if len(self._runs) > 1:
+                _note(f"failed: {failure.of(run)}")
             self._watch(run, failure)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -23,8 +22,6 @@ from apart.runs import folder as run_folder
 from apart.runs.lock import NAME as LOCK
 from apart.settings import only_here
 from apart.worlds.world import World
-
-_PATIENCE: Final = 1.0  # seconds for another process to write a run's configuration
 
 _MOST_RUNS: Final = 100_000
 
@@ -88,8 +85,12 @@ def same(config: Config, world: World) -> str:
 
 
 def same_world(world: World) -> str:
-    """Ten digits that only equal worlds share: a map that was edited keeps its name, not these."""
-    return files.digest(json.dumps(world.about.spec, sort_keys=True).encode())[:10]
+    """Ten digits that only equal worlds share: a map that was edited keeps its name, not these.
+
+    How slippery it is is left out: that is a setting.
+    """
+    spec = {name: value for name, value in world.about.spec.items() if name != "slip"}
+    return files.digest(json.dumps(spec, sort_keys=True).encode())[:10]
 
 
 def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None:
@@ -172,15 +173,13 @@ def _write(one: Task) -> None:
     path, unknown = one.folder / run_folder.CONFIG, only_here(one.config, one.world)
     if unknown is not None:
         raise UserError(f"other processes do not know the {unknown}; register it in a plugin")
-    patience = time.monotonic() + _PATIENCE
-    while not path.exists():
+    if not path.exists():
         try:
-            with claims.claim(one.folder, overwrite=False):
+            with claims.claim(one.folder, overwrite=False, wait=True):
                 plan.write(one.folder, one.config, one.world)
-        except UserError:  # another study in the same folder may be writing it
-            if not path.exists() and time.monotonic() > patience:
+        except UserError:
+            if not path.exists():  # another study in the same folder wrote it meanwhile
                 raise
-            time.sleep(_PATIENCE / 20)
     found = plan.read(one.folder, None)
     if dataclasses.replace(found.config, steps=one.config.steps) != one.config or (
         found.world.about.spec != one.world.about.spec

@@ -10,7 +10,6 @@ import dataclasses
 import itertools
 import math
 import tomllib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -129,22 +128,19 @@ def train(
 
 def _means(tasks: Iterable[Task]) -> Iterator[str]:
     """A line for each setting of the file: skills found and points, on average over its seeds."""
-    groups: dict[tuple[str, str], list[run_folder.Run]] = {}
-    asked: Counter[tuple[str, str]] = Counter()
+    settings: dict[tuple[str, str], dict[Path, Task]] = {}
     for task in tasks:
-        setting = task.label, task.world.name
-        asked[setting] += 1
-        runs = groups.setdefault(setting, [])
-        if not task.done:
-            continue
-        try:
-            runs.append(task.load())
-        except UserError as error:  # of one run: the others have their line
-            yield f"not counted: {error}"
-    for (label, world), runs in groups.items():
-        n, many = asked[label, world], several(len(runs), "seed")
-        if len(runs) < n:
-            many = f"{len(runs)} of {several(n, 'seed')}"
+        settings.setdefault((task.label, task.world.name), {})[task.folder] = task
+    for (label, world), seeds in settings.items():
+        runs = []
+        for task in seeds.values():
+            try:
+                runs += [task.load()] if task.done else []
+            except UserError as error:  # of one run: the others have their line
+                yield f"not counted: {error}"
+        many = several(len(seeds), "seed")
+        if len(runs) < len(seeds):
+            many = f"{len(runs)} of {many}"
         if not runs:
             yield f"{label}, {world}: not finished, {many}"
             continue

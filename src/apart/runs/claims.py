@@ -28,11 +28,14 @@ from apart.runs.lock import NAME as LOCK
 from apart.runs.lock import Lock
 
 
-def claim(path: Path, overwrite: bool) -> Lock:
-    """Make ``path`` an empty folder of ours and hold it, or say in one line why it cannot be."""
+def claim(path: Path, overwrite: bool, wait: bool = False) -> Lock:
+    """Make ``path`` an empty folder of ours and hold it, or say in one line why it cannot be.
+
+    Told to ``wait``, for whoever holds it.
+    """
     _refuse(path, overwrite)
     files.make_folder(path)
-    lock = Lock(path)
+    lock = Lock(path, wait)
     try:
         _refuse(path, overwrite)  # another process may have been quicker
         with contextlib.ExitStack() as held:
