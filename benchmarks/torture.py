@@ -34,15 +34,16 @@ from apart.runs import folder as run_folder
 
 RESULTS = Path(__file__).parents[1] / "results" / "torture.json"
 MAP = "S..\n.#.\n..."
-SMALL = {"steps": 240, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 24}
+SMALL = {"steps": 240, "skills": 5, "horizon": 6, "evaluate_every": 24}
+SAMPLED = {"batch": 16, "buffer": 200}
 CASES: dict[str, dict[str, Any]] = {
-    "apart": {"method": "apart", "buffer": 200},
+    "apart": {"method": "apart", **SAMPLED},
     "apart_plus": {"method": "apart_plus"},
-    "apart_logits": {"method": "apart_logits", "buffer": 90},
-    "diayn": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
-    "published": {"method": "apart", "reading": "published", "buffer": 4000},
-    "mlp": {"method": "vic", "network": "mlp:8", "buffer": 200},
-    "three seeds": {"method": "diayn", "buffer": 200, "seeds": 3},
+    "apart_logits": {"method": "apart_logits", **SAMPLED, "buffer": 90},
+    "diayn": {"method": "diayn", **SAMPLED, "target_period": 7, "average_rate": 0.1},
+    "published": {"method": "apart", "reading": "published", **SAMPLED, "buffer": 4000},
+    "mlp": {"method": "vic", "network": "mlp:8", **SAMPLED},
+    "three seeds": {"method": "diayn", **SAMPLED, "seeds": 3},
 }
 # Of os; every save goes through them.
 OPERATIONS = ("open", "write", "fsync", "close", "replace", "unlink", "ftruncate")

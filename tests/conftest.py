@@ -79,6 +79,20 @@ def as_users_run():
     return {**around, "XLA_FLAGS": FLAGS} if FLAGS else around
 
 
+def fitting(world, method, options):
+    """``options`` without a batch where ``method`` draws none in ``world``, and would refuse it."""
+    from apart._errors import UserError
+    from apart.settings import resolve
+
+    try:
+        resolve(world, method, options)
+    except UserError as error:
+        if not str(error).startswith("--batch does nothing"):
+            raise
+        return {name: value for name, value in options.items() if name != "batch"}
+    return options
+
+
 def here(runs, watch, until):
     """An engine without processes: one run after the other."""
     import apart

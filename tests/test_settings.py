@@ -72,10 +72,12 @@ def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
         resolve(twin, "apart_spread", {"discriminator": "bins", "skills": 40_000})
 
 
+@pytest.mark.parametrize("starts", [1, 800])
 @pytest.mark.parametrize("method", [m for m in METHODS if "network" not in METHODS[m].options])
-def test_the_memory_that_is_checked_holds_all_that_is_kept(method):
+def test_the_memory_that_is_checked_holds_all_that_is_kept(method, starts):
     """Also what an objective keeps of all pairs of states; nothing of it is made here."""
-    large = parse("S" + "." * 38 + "9" + ("\n" + "." * 40) * 39, "large")
+    cells = "S" * starts + "." * (1599 - starts) + "9"
+    large = parse("\n".join(cells[i : i + 40] for i in range(0, 1600, 40)), "large")
     config, world = resolve(large, method, {"skills": 4})
     hyper = hyper_of(config)
     state = jax.eval_shape(initial(learner_of(world, config)), jax.numpy.uint32(0), hyper)

@@ -335,7 +335,8 @@ def memory_bytes(config: Config, world: World) -> int:
     """
     facts, sight = Facts.of(config, world), observations.sight_of(world, config.observation)
     numbers = 0 if isinstance(world, TableWorld) else math.prod(world.obs.shape)
-    outputs = facts.objective.outputs(config.skills, numbers)
+    starts = len(world.starts) if isinstance(world, TableWorld) else 0
+    outputs = facts.objective.outputs(config.skills, numbers, starts)
     logits: list[tuple[int, ...]] = [(n,) for n in outputs]
     if facts.discriminates:
         logits = [facts.discriminator.shape(config.skills)]

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from apart._config import Config
 from apart.learner import networks
 from apart.learner.networks import NETWORKS, Form, Network
-from apart.learner.q_learning import Q_RULES, QRule
+from apart.learner.q_learning import BLOCKS_ABOVE, Q_RULES, QRule
 from apart.methods import METHODS, READINGS
 from apart.objective.contexts import CONTEXTS
 from apart.objective.discriminators import DISCRIMINATORS, Discriminator
@@ -55,6 +55,7 @@ class Facts(NamedTuple):
     q: Form
     logits: Form
     in_table: bool  # the world is one, as far as it is known
+    cells: int  # of Q in a table: states times actions; 0 where nobody knows
 
     @classmethod
     def of(cls, config: Config, world: World | None = None) -> Facts:
@@ -67,6 +68,7 @@ class Facts(NamedTuple):
             OBSERVATIONS[observations.parse(config.observation)[0]],
             *networks.parse(config.network),
             in_table=isinstance(world, TableWorld),
+            cells=world.n_states * world.about.n_actions if isinstance(world, TableWorld) else 0,
         )
 
     @property
@@ -114,6 +116,11 @@ class Facts(NamedTuple):
         found = {"Q": NETWORKS[self.q.kind]}
         return found if self.only_q else {**found, "logits": NETWORKS[self.logits.kind]}
 
+    def at_once(self, config: Config) -> bool:
+        """Whether a sweep goes over all cells of Q at every update, with the usual batch, too."""
+        batch = min(config.batch, Config.batch)
+        return self.rule.adam or 0 < self.cells <= BLOCKS_ABOVE * batch
+
 
 # Options of rewards and of learning from them: they do nothing without updates (a random walk).
 _OF_UPDATES: Final = FORMS | frozenset(
@@ -137,7 +144,7 @@ _OF_UPDATES: Final = FORMS | frozenset(
 # Options that some configurations do not look at; setting one of those is a mistake worth a word.
 _IDLE: Final[Mapping[str, Callable[[Config, Facts], bool]]] = MappingProxyType(
     {
-        "batch": lambda c, f: f.counting and f.rule.sweeps and f.rule.adam,
+        "batch": lambda c, f: f.counting and f.rule.sweeps and f.at_once(c),
         "buffer": lambda c, f: f.counting and f.rule.sweeps,
         "context": lambda c, f: f.discriminator.learned is None and CONTEXTS[c.context].only_last,
         "dropout": lambda c, f: TIME_WEIGHTS[c.time_weight].only_last,

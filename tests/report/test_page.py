@@ -26,7 +26,8 @@ from apart.worlds import tables
 OLD = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished"
 CASES = sorted(path.name for path in OLD.iterdir())
 RING = apart.parse_map("S..\n.#.\n...", "ring")
-SMALL = {"steps": 600, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
+SMALL = {"steps": 600, "skills": 5, "horizon": 6, "evaluate_every": 96}
+SAMPLED = {**SMALL, "batch": 16, "buffer": 200}
 HOSTILE = "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>&amp;"
 
 
@@ -53,7 +54,7 @@ def seeds(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for seed in (0, 1):
         apart.train(RING, method="apart_plus", seed=seed, out=folder / f"plus-{seed}", **SMALL)
-    apart.train(RING, method="diayn", buffer=200, out=folder / "diayn", **SMALL)
+    apart.train(RING, method="diayn", out=folder / "diayn", **SAMPLED)
     return folder
 
 
@@ -186,7 +187,7 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
 
 def test_runs_that_differ_in_an_option_are_told_apart_by_it(tmp_path):
     for rate in (0.1, 0.2):
-        options = {**SMALL, "learning_rate": rate, "buffer": 200}
+        options = {**SAMPLED, "learning_rate": rate}
         apart.train(RING, method="diayn", out=tmp_path / f"of-{rate}" / "seed-0", **options)
     folders = [tmp_path / f"of-{rate}" / "seed-0" for rate in (0.1, 0.2)]
     data = report(*folders, out=tmp_path / "page.html")

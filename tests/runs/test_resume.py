@@ -28,19 +28,21 @@ from apart.runs.lock import Lock
 
 MAP = "S..\n.#.\n..."
 WORLD = apart.parse_map(MAP, "ring")
-SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "batch": 16, "evaluate_every": 96}
+SMALL = {"steps": 1200, "skills": 5, "horizon": 6, "evaluate_every": 96}
+SAMPLED = {"batch": 16, "buffer": 200}
 CASES = {
-    "apart": {"method": "apart", "buffer": 200},
+    "apart": {"method": "apart", **SAMPLED},
     "apart_plus": {"method": "apart_plus"},
-    "apart_logits": {"method": "apart_logits", "buffer": 90},
+    "apart_logits": {"method": "apart_logits", **SAMPLED, "buffer": 90},
     "apart_spread": {"method": "apart_spread"},
-    "several": {"method": "diayn", "buffer": 200, "target_period": 7, "average_rate": 0.1},
-    "rarely": {"method": "vic", "buffer": 600, "episodes_per_update": 4},
-    "mlp": {"method": "diayn", "network": "mlp:8+bias", "buffer": 200},
+    "several": {"method": "diayn", **SAMPLED, "target_period": 7, "average_rate": 0.1},
+    "rarely": {"method": "vic", **SAMPLED, "buffer": 600, "episodes_per_update": 4},
+    "mlp": {"method": "diayn", "network": "mlp:8+bias", **SAMPLED},
     "published": {
         "method": "apart",
         "reading": "published",
         "episodes_per_update": 4,
+        **SAMPLED,
         "buffer": 600,
     },
 }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import fitting
 
 import apart
 from apart._errors import UserError
@@ -53,7 +54,10 @@ def check(run):
 
 @pytest.mark.parametrize("case", CASES)
 def test_policies_walk_the_stored_trajectories(case, tmp_path):
-    check(apart.train(WORLD, out=tmp_path / "run", **{**SMALL, **CASES[case]}))
+    options = {**SMALL, **CASES[case]}
+    method = options.pop("method")
+    options = fitting(WORLD, method, options)
+    check(apart.train(WORLD, method=method, out=tmp_path / "run", **options))
 
 
 @pytest.mark.parametrize("case", sorted(path.name for path in OLD.iterdir()))

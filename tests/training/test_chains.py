@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import twins
+from conftest import fitting
 from reference import objectives as family
 from reference import upside as slow
 
@@ -290,7 +291,8 @@ def test_ends_are_those_of_the_own_part_and_of_growing_skills_alone():
 )
 def test_kept_skills_stay_as_they_are_and_growing_ones_learn(world, network, stay):
     said = {"skills": 8, "horizon": 20, "steps": 12_000, "network": network, "batch": 16}
-    config, world = resolve(world, "upside", {**said, "hold": 1})
+    said = fitting(world, "upside", {**said, "hold": 1})
+    config, world = resolve(world, "upside", said)
     run, hyper, values = program(world, config), hyper_of(config), learner_of(world, config).values
     state = run.init(jnp.uint32(0), hyper)
     tree = state.learnt.discriminator.tree
@@ -304,10 +306,10 @@ def test_kept_skills_stay_as_they_are_and_growing_ones_learn(world, network, sta
     assert changed[[0, *range(2, 8)]].any() != stay
 
 
-@pytest.mark.parametrize("batch", [2, 400], ids=["in blocks", "as a whole"])
-def test_the_average_of_kept_skills_is_what_they_are(batch):
+@pytest.mark.parametrize("more", [{"batch": 2}, {}], ids=["in blocks", "as a whole"])
+def test_the_average_of_kept_skills_is_what_they_are(more):
     """It was one of updates that were thrown away, where a table is swept in blocks."""
-    said = {"skills": 8, "horizon": 20, "steps": 12_000, "batch": batch, "average_rate": 0.5}
+    said = {"skills": 8, "horizon": 20, "steps": 12_000, "average_rate": 0.5, **more}
     config, world = resolve(CORRIDOR, "upside", said)
     run, hyper = program(world, config), hyper_of(config)
     state = run.init(jnp.uint32(0), hyper)

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from conftest import fitting
 from reference import objectives as family
 from twins import host_grid, jax_grid
 
@@ -37,7 +38,7 @@ TINY = {"skills": 4, "horizon": 4, "steps": 160, "batch": 24, "epsilon": 0.5}
 
 
 def asked(method, world=WORLD, **options):
-    config, world = resolve(world, method, {**TINY, **options})
+    config, world = resolve(world, method, fitting(world, method, {**TINY, **options}))
     return config, world, hyper_of(config)
 
 
@@ -288,7 +289,8 @@ def test_digits_are_points_of_a_task():
 
 @pytest.mark.parametrize(("method", "hold"), [("domino", 1), ("vic", 2)])
 def test_a_run_says_what_its_skills_earn(method, hold, tmp_path):
-    run = apart.train(TASK, method=method, **TINY, hold=hold, out=tmp_path / "run")
+    options = fitting(TASK, method, {**TINY, "hold": hold})
+    run = apart.train(TASK, method=method, **options, out=tmp_path / "run")
     earned = [sum(TASK.task[TASK.state(cell)] for cell in s.trajectory[1:]) for s in run.skills]
     assert run.summary["task"]["returns"] == earned
     assert run.summary["task"]["best"] == 36
@@ -338,6 +340,7 @@ def test_a_cell_that_is_only_come_to_with_the_last_step_promises_nothing(
     """Q keeps its first values there, far more than the task can be worth."""
     corridor = parse("S.9...", "corridor", horizon=5)
     options = {"skills": 2, "steps": 8_000, "batch": batch, "updates_per_episode": 6, **more}
+    options = fitting(corridor, method, options)
     run = apart.train(corridor, method=method, out=tmp_path / "run", **options)
     assert max(run.summary["task"]["returns"]) == run.summary["task"]["best"] == 36
 

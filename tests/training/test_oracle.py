@@ -7,13 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import twins
-from conftest import NIGHTLY
+from conftest import NIGHTLY, fitting
 from reference import oracle
 from reference.bins import Bins
 from reference.ends import Places
 from reference.points import Places as PointPlaces
 
 from apart.learner import bins, counts, draws, ends, points, replay
+from apart.methods import METHODS
 from apart.objective import pairs
 from apart.settings import resolve
 from apart.training.collect import Dynamics, by_steps, by_table, steps_of
@@ -47,6 +48,8 @@ CASES = {
     "ap_average": {},
     "ap_average_art": {},
     "diayn": {},
+    "ova_ascending": {},
+    "ova_dropout": {},
     "ova_art": {},
     "vic": {},
     "tuned_vic": {},
@@ -177,6 +180,17 @@ BY_CHANCE = (
     *("held", "held_longer", "held_sweep", "held_shared"),
     *("apart_spread", "apart_spread_few", "vic_unbiased"),
 )
+
+
+def test_every_method_of_discriminators_is_among_the_cases():
+    told = {
+        name
+        for name, method in METHODS.items()
+        if method.options.get("objective", "told_apart") in ("told_apart", "count_bonus")
+        and "network" not in method.options
+        and method.options.get("updates_per_episode", 1)
+    }
+    assert told <= {options.get("method", case) for case, options in CASES.items()}
 
 
 class Oracle:
@@ -479,8 +493,7 @@ def check_updates(case, world, network, states, n, by=Oracle):
     )
     if kept and options.get("q_rule", "sweep").startswith("sweep"):
         del options["buffer"]  # what is kept and a sweep need none
-        if options.get("q_rule") == "sweep_adam":
-            del options["batch"]
+        options = fitting(world, method, options)
     options.setdefault("learning_rate", config.learning_rate)
     options.setdefault("q_rule", config.q_rule)
     config, _ = resolve(world, method, {**options, "network": network}, reading=reading)

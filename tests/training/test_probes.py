@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import twins
 
+from apart.learner.q_learning import BLOCKS_ABOVE
 from apart.methods import METHODS
 from apart.settings import resolve
 from apart.training.evaluations import in_pieces
@@ -17,7 +18,6 @@ from apart.training.learners import learner_of, learner_over
 from apart.training.program import compiled, program
 from apart.training.rounds import initial, iterate_with
 from apart.training.state import from_arrays, hyper_of, to_arrays
-from apart.training.tabular import BLOCKS_ABOVE
 from apart.worlds.grid import parse
 
 CORRIDOR, SQUARE = parse("S..", "corridor"), parse("S.\n..", "square")
@@ -90,10 +90,8 @@ def test_a_round_of_blocks_without_bootstrap_is_one_dense_sweep():
     # with discount 0 the blocks do not see each other, so that their order cannot matter
     options = {"skills": 4, "horizon": 4, "steps": 400, "discount": 0.0}
     ends = []
-    for batch, updates in ((640, 1), (2, 4)):
-        config, world = resolve(
-            SQUARE, "apart_plus", {**options, "batch": batch, "updates_per_episode": updates}
-        )
+    for more in ({"updates_per_episode": 1}, {"batch": 2, "updates_per_episode": 4}):
+        config, world = resolve(SQUARE, "apart_plus", {**options, **more})
         learner, hyper = learner_of(world, config), hyper_of(config)
         begun = jax.jit(initial(learner))(0, hyper)
         state = jax.jit(iterate_with(world, config, learner))(begun, hyper)

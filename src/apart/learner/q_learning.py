@@ -69,6 +69,13 @@ Q_RULES: Final[Mapping[str, QRule]] = MappingProxyType(
 )
 
 
+# In a large table an update that teaches all skills touches part of the cells [S * A] of Q only:
+# sampled rows, or the next block of a sweep, as large as a batch. Scattered rows cost some fifteen
+# times as much as the same number in one dense expression, so that they pay late; blocks are as
+# dense as the whole. Cells for each sample of a batch:
+ROWS_ABOVE, BLOCKS_ABOVE = 15, 8
+
+
 def td_loss(q_t: Array, action: Array, reward: Array, discount: Array, q_tp1: Array) -> Array:
     """(r + discount max_a q_tp1 - q_t[action])^2 of one transition; q [A], the target is constant.
 

@@ -56,8 +56,8 @@ class Kind:
         counts_in_tables: whether it trains nothing where states can be counted.
         own_form: whether what it trains is a table of its own, whatever networks are.
         staged: whether what it does at a step depends on how many there will be.
-        outputs: (K, numbers of an observation) -> how many numbers each of its networks gives for
-            one, where that is not one network with K of them.
+        outputs: (K, numbers of an observation, starts of a table) -> how many numbers each of its
+            networks gives for one, where that is not one network with K of them.
         posterior: whether its scores are a posterior of the skill, or its frequencies; where they
             are not, or their scale is nobody's to learn, no number of skills follows from them.
         least_decisions: how many an episode has at least, as it takes episodes in parts.
@@ -82,7 +82,7 @@ class Kind:
     counts_in_tables: bool = False
     own_form: bool = False
     staged: bool = False
-    outputs: Callable[[int, int], tuple[int, ...]] = lambda skills, numbers: (skills,)
+    outputs: Callable[[int, int, int], tuple[int, ...]] = lambda skills, numbers, starts: (skills,)
     posterior: bool = True
     least_decisions: int = 1
     works_with: Callable[[int, int], int] = lambda skills, states: 0
@@ -109,7 +109,8 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             by_episode=True,
-            outputs=lambda skills, numbers: (2 * skills, skills),  # one sees two observations
+            # One has a row for each start, or sees two observations.
+            outputs=lambda skills, numbers, starts: (max(starts, 2) * skills, skills),
         ),
         "valor": Kind(
             "a decoder names the skill from the whole trajectory; skills are added as it learns",
@@ -135,7 +136,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.valor_differences",
             reads=TRAINED,
             of_vectors=True,
-            outputs=lambda skills, numbers: (skills, skills),
+            outputs=lambda skills, numbers, starts: (skills, skills),
             trains=True,
             by_episode=True,
             grows=True,
@@ -151,7 +152,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.dads_mixture",
             reads=TRAINED,
             of_vectors=True,
-            outputs=lambda skills, numbers: (COMPONENTS * (numbers + 1) * skills, skills),
+            outputs=lambda skills, numbers, starts: (COMPONENTS * (numbers + 1) * skills, skills),
             trains=True,
         ),
         "eddict": Kind(

@@ -32,11 +32,6 @@ from apart.training.objectives.contract import Given, Objective, for_ever, rewar
 from apart.training.pieces import Known, Pieces, draw
 from apart.training.state import Hyper, Learnt
 
-# In a large world an update that teaches all skills touches part of [S * A, K] only: sampled rows,
-# or the next block of a sweep. Scattered rows cost some fifteen times as much as the same number in
-# one dense expression, so that they pay late; blocks are as dense as the whole.
-ROWS_ABOVE, BLOCKS_ABOVE = 15, 8
-
 
 class Table(NamedTuple):
     """The method, what gives its rewards, and the world that it learns in."""
@@ -85,7 +80,7 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
 
-    in_blocks = p.rule.sweeps and not p.rule.adam and t.cells_per_sample > BLOCKS_ABOVE
+    in_blocks = p.rule.sweeps and not p.rule.adam and t.cells_per_sample > q_learning.BLOCKS_ABOVE
 
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds) if samples else None
@@ -137,7 +132,7 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
     """Q after what the batch, or all that is known, teaches it."""
     rule, p = t.p.rule, t.p
     chancy = t.next_state.shape[2] > 1
-    large = not rule.adam and t.cells_per_sample > ROWS_ABOVE
+    large = not rule.adam and t.cells_per_sample > q_learning.ROWS_ABOVE
     by_sample = chancy or large or OBJECTIVES[p.config.objective].by_episode
     if not rule.sweeps and rule.shares and by_sample:
         assert drawn is not None
