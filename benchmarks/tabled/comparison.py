@@ -12,7 +12,7 @@ from apart.comparison.rows import ALONE
 from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
-from tabled.base import ROOT, markdown, stored, table
+from tabled.base import ROOT, markdown, table
 
 
 def between(numbers: Collection[int]) -> str:
@@ -35,8 +35,7 @@ def distinct(one: comparison.Result, other: comparison.Result) -> str:
 def compare() -> str:
     """Methods side by side."""
     found = comparison.read(ROOT / "results" / "compare.json")
-    machine = stored("compare")["machine"]
-    return f"Measured on: {machine}.\n\n{show.markdown(found)}"
+    return f"Measured on: {comparison.machines(found)}.\n\n{show.markdown(found)}"
 
 
 @table

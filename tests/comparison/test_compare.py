@@ -23,7 +23,7 @@ from apart.comparison.results import Cell, Result
 from apart.comparison.rows import rows, usual
 from apart.methods import METHODS
 from apart.report import figures
-from apart.running import engines
+from apart.running import engines, machine
 from apart.running.queue import Failure
 from apart.runs import files
 from apart.runs import folder as run_folder
@@ -237,7 +237,7 @@ def test_rows_that_are_stored_stay_where_fewer_are_asked_for(made, tmp_path):
             (row.label, list(row.seeds)) for row in found
         ]
     other = [row._replace(identity="other") for row in found]  # of other options: out of date
-    results.write(tmp_path / "copy" / "compare.json", other, "a machine")
+    results.write(tmp_path / "copy" / "compare.json", other)
     again = compare(["corridor"], tmp_path / "copy", methods=["vic"], engine=refuses, **asked)
     seeds = {row.label: list(row.seeds) for row in again}
     assert seeds == {"vic": [1], "vic + sharing": [0, 1], "random_walk": [0, 1]}
@@ -286,7 +286,7 @@ def test_two_comparisons_in_one_folder_keep_each_other_s_rows(made, tmp_path):
 
     def meanwhile(runs, watch, until):
         other = [made[1][0]._replace(label="other", method="other")]
-        results.write(tmp_path / "copy" / "compare.json", [*made[1], *other], "a machine")
+        results.write(tmp_path / "copy" / "compare.json", [*made[1], *other])
         return here(runs, watch, until)
 
     found = compare(["corridor"], tmp_path / "copy", methods=["diayn"], engine=meanwhile, **asked)
@@ -309,7 +309,7 @@ def test_a_comparison_that_ends_while_another_writes_waits_for_its_rows(made, tm
         second.join(1.0)
         assert second.is_alive()
         other = [made[1][0]._replace(label="other", method="other")]
-        results.write(folder / "compare.json", [*made[1], *other], "a machine")
+        results.write(folder / "compare.json", [*made[1], *other])
     second.join(60.0)
     assert "other" in {row.label for row in found}
     assert "other" in {row.label for row in results.read(folder / "compare.json")}
@@ -347,7 +347,7 @@ def test_rows_of_another_map_that_came_meanwhile_are_left_out_and_said(made, tmp
 
     def meanwhile(runs, watch, until):
         other = [made[1][0]._replace(label="other", method="other", world_identity="another")]
-        results.write(tmp_path / "copy" / "compare.json", [*made[1], *other], "a machine")
+        results.write(tmp_path / "copy" / "compare.json", [*made[1], *other])
         return here(runs, watch, until)
 
     found = compare(["corridor"], tmp_path / "copy", methods=["diayn"], engine=meanwhile, **asked)
@@ -380,6 +380,50 @@ def test_a_row_says_its_seeds_where_they_differ():
     one = two._replace(label="other", seeds=[0], cells={"distinct": Cell([5.0], True, 9.0)})
     assert "| `other` | 5.0 | 1 |" in show.markdown([two, one])
     assert "| seeds |" not in show.markdown([two])
+
+
+def test_seconds_are_medians_as_single_ones_may_be_far_off():
+    uneven = Cell([6.0, 315.0, 7.0], False, None)
+    assert results.words("seconds", uneven) == "7 (6 to 315)"
+    assert results.words("seconds", uneven._replace(values=[7.0])) == "7"
+
+
+def test_rows_say_where_they_were_measured(made, tmp_path):
+    here = machine.words()
+    assert {row.machine for row in made[1]} == {here}
+    old = [row._replace(machine="", seeds=[2, 3]) for row in made[1]]
+    results.write(tmp_path / "compare.json", old)
+    stored = json.loads((tmp_path / "compare.json").read_text())
+    for row in stored["rows"]:  # as files of earlier versions have it
+        del row["machine"]
+    (tmp_path / "compare.json").write_text(json.dumps({**stored, "machine": "a lent one"}))
+    both = results.joined([*made[1], *results.read(tmp_path / "compare.json")])
+    assert {row.machine for row in both} == {f"{here}; a lent one"}
+    results.write(tmp_path / "compare.json", both)
+    assert files.read_json(tmp_path / "compare.json")["machine"] == f"{here}; a lent one"
+
+
+def test_places_of_several_starts_are_not_measured_by_episodes_of_the_first(tmp_path):
+    rooms = parse("S.#.S", "two rooms")
+    run = apart.train(rooms, method="apart_plus", skills=4, steps=800, out=tmp_path / "run")
+    lacks = {name for name in METRICS if METRICS[name].of(run) is None}
+    assert {"covering_radius", "goals_reached"} <= lacks
+
+
+def test_no_methods_are_no_comparison(tmp_path):
+    with pytest.raises(UserError, match="methods: name a method, or several"):
+        apart.compare("corridor", methods=[], out=tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_unfinished_run_that_was_damaged_says_how_to_go_on(made, tmp_path):
+    folder = tmp_path / "copy"
+    shutil.copytree(made[0], folder)
+    damaged = runs_of((folder, None), "vic")[1].path
+    (damaged / run_folder.SUMMARY).unlink()
+    (damaged / run_folder.CONFIG).write_text('{"format":')
+    with pytest.raises(UserError, match=f"not valid JSON.*to train it anew, remove {damaged}"):
+        compare(["corridor"], folder, methods=METHODS_HERE, engine=here, **SMALL)
 
 
 def test_more_runs_than_fit_are_refused_at_once(tmp_path, capsys):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from collections import deque
@@ -195,18 +196,43 @@ def test_a_signal_ends_the_tasks_and_loses_no_more_than_they_did_not_send(whole,
         pass  # nobody holds it any more
 
 
-@pytest.mark.parametrize("named", [None, "first:6379"])
-def test_a_cluster_is_joined_only_where_it_is_named(named, monkeypatch):
-    """Ray would join one that happens to run on this machine."""
+@pytest.fixture
+def listening():
+    """The address of a port at which somebody listens, until it is closed."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server, f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_cluster_is_joined_only_where_it_is_named(named, listening, monkeypatch):
+    """Ray would join one that happens to run on this machine, and keep a token in HOME."""
     play, asked = Play(), []
     play.init = lambda **options: asked.append(options.get("address"))
     monkeypatch.setitem(sys.modules, "ray", play)
-    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for name in ("RAY_ADDRESS", "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"):
+        monkeypatch.setenv(name, "")  # what is set below is taken back, too
+        monkeypatch.delenv(name)
     if named:
-        monkeypatch.setenv("RAY_ADDRESS", named)
+        monkeypatch.setenv("RAY_ADDRESS", listening[1])
     with cluster.Cluster():
         pass
-    assert asked == ["local" if named is None else None]  # Ray reads the variable itself
+    assert asked == [None if named else "local"]  # Ray reads the variable itself
+    assert ("RAY_AUTH_TOKEN" in os.environ) != named
+
+
+def test_runs_wait_for_the_first_core_of_a_cluster_and_nobody_is_asked_in_vain(
+    whole, tmp_path, monkeypatch, capsys
+):
+    """What waits makes a cluster that can grow do so."""
+    run, end = begun(whole, tmp_path), result(whole / "seed-0")
+    play = Play([(None, end, DONE)])
+    play.cluster_resources = dict
+    monkeypatch.setitem(sys.modules, "ray", play)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with cluster.Cluster() as workers:
+        assert workers.free == 1
+        assert queue.run({run: ()}, lambda run, progress: None, float("inf"), workers) == {}
+    assert "note: the cluster has no core yet; runs wait for one\n" in capsys.readouterr().err
 
 
 def test_without_ray_one_line_says_how_to_get_it(monkeypatch):
@@ -215,12 +241,14 @@ def test_without_ray_one_line_says_how_to_get_it(monkeypatch):
         cluster.Cluster()
 
 
-def test_a_cluster_that_is_not_there_changes_nothing(tmp_path, monkeypatch, in_this_process):
+def test_a_cluster_that_is_not_there_changes_nothing(
+    tmp_path, listening, monkeypatch, in_this_process
+):
     """Finished sets stay as they are, whether they are to be made anew or to go on."""
 
     class Gone:
         def init(self, **options):
-            raise ConnectionError("nobody answers")
+            raise ConnectionError("this is none")
 
         def shutdown(self):
             pass
@@ -230,10 +258,12 @@ def test_a_cluster_that_is_not_there_changes_nothing(tmp_path, monkeypatch, in_t
     apart.train("corridor", out=folder, **options)
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     monkeypatch.setitem(sys.modules, "ray", Gone())
-    monkeypatch.setenv("RAY_ADDRESS", "ray://nowhere:1")
-    with pytest.raises(UserError, match="nobody answers"):
+    server, address = listening
+    monkeypatch.setenv("RAY_ADDRESS", f"ray://{address}")
+    with pytest.raises(UserError, match=r"no cluster \(this is none\)"):
         apart.train("corridor", out=folder, overwrite=True, engine="ray", **options)
-    with pytest.raises(UserError, match="nobody answers"):
+    server.close()
+    with pytest.raises(UserError, match=f"nobody answers at ray://{address}, which RAY_ADDRESS"):
         apart.resume(folder, steps=320, engine="ray")
     after = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.name != ".lock"}
     assert {path: text for path, text in before.items() if path.name != ".lock"} == after

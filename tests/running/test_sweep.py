@@ -98,6 +98,11 @@ def test_what_differs_has_folders_of_its_own(file):
     assert tasks[0].label == "apart, slip 0.0, steps 1k"
 
 
+def test_a_byte_order_mark_is_no_part_of_the_file(file):
+    path = file('\ufeff[options]\nworld = "corridor"\n')
+    assert len(sweep.read(path, path.parent / "x")) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -121,6 +126,11 @@ def test_what_differs_has_folders_of_its_own(file):
         ("[grid]\nskills = 3", r"\[grid\]: skills = 3: give a list"),
         ("[[run]]\nseeds = 3", r"\[\[run\]\] 1: seeds is for all runs"),
         ("[[run]]\nskills = 3", r"\[\[run\]\] 1: no world"),
+        ("[options]\nworld = 5", r"\[options\]: world = 5: give a name or a map"),
+        (
+            '[options]\nworld = "empty"\nmethod = ["vic"]',
+            r"\[options\]: method = \['vic'\]: one value; several go under \[grid\]",
+        ),
         (
             '[options]\nworld = "empty"\n[grid]\nskills = [5, 1]',
             r"\[grid\] \(skills = 1\): --skills: 1 is outside",

@@ -10,7 +10,7 @@ from apart._errors import RunInterrupted, UserError
 from apart.comparison import results, show
 from apart.comparison.rows import Row, What, rows, rows_of
 from apart.methods import METHODS
-from apart.running import machine, study
+from apart.running import study
 from apart.running.board import Say
 from apart.running.engines import Engine
 from apart.running.progress import several
@@ -185,7 +185,7 @@ def _written(found: Sequence[results.Result], table: Iterable[Row], path: Path) 
 
     What ``table`` has and they have not is named below the page.
     """
-    results.write(path, found, machine.words())
+    results.write(path, found)
     text = "\n".join([show.page(found), *_lacking(found, table), ""])
     page, picture = path.with_suffix(".md"), path.with_suffix(".png")
     files.write_bytes(page, text.encode("utf-8", "replace"))

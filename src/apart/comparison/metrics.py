@@ -34,6 +34,7 @@ class Metric:
         unit: of the numbers.
         of: finished run -> the number, None where it has none.
         never: it may never be reached (infinite): medians instead of means, and how often it was.
+        uneven: single seeds may be far off for reasons of their own: medians, and the range.
         digits: after the point.
         most: run -> the largest value there can be; None: no bound that is known.
     """
@@ -43,6 +44,7 @@ class Metric:
     unit: str
     of: Callable[[Run], Measured | None]
     never: bool = False
+    uneven: bool = False
     digits: int = 1
     most: Callable[[Run], float | None] = lambda run: None
 
@@ -114,8 +116,15 @@ def _first_full(run: Run) -> Measured | None:
     return Measured(math.inf if found is None else float(found), _greedy(run))
 
 
+def _several_starts(run: Run) -> bool:
+    """Whether places are counted from several starts, while stored episodes have the first."""
+    return isinstance(run.world, TableWorld) and len(run.world.starts) > 1
+
+
 def _radius(run: Run) -> Measured | None:
-    return None if run.spread is None else Measured(float(run.spread["radius"]), _greedy(run))
+    if run.spread is None or _several_starts(run):
+        return None
+    return Measured(float(run.spread["radius"]), _greedy(run))
 
 
 def _goals(run: Run) -> Measured | None:
@@ -124,7 +133,7 @@ def _goals(run: Run) -> Measured | None:
     By chance, one episode of each skill is looked at.
     """
     world = run.world
-    if not isinstance(world, TableWorld):
+    if not isinstance(world, TableWorld) or _several_starts(run):
         return None
     passed = {place for skill in run.skills for place in skill.trajectory}
     near = int((world.distance <= int(run.config["horizon"])).sum())
@@ -196,10 +205,11 @@ METRICS: Final = Registry(
             digits=0,
         ),
         "seconds": Metric(
-            "wall time of a run in one process, on whatever else the machine was doing",
+            "wall time of a run in one process, without compiling, beside all that its machine did",
             "seconds",
             "s",
             lambda run: Measured(float(run.summary["wall_seconds"]), False),
+            uneven=True,
             digits=0,
         ),
     },

@@ -12,10 +12,12 @@ from apart._version import __version__
 from apart.comparison.metrics import METRICS
 from apart.comparison.rows import Row, What
 from apart.report import statistics
+from apart.running import machine
 from apart.runs import files
 from apart.runs import folder as run_folder
 
 LEAVE_OUT: Final = "leave that file out of --with"
+_AND: Final = "; "  # between machines
 _MOST: Final = 1e15  # of any number in a row: more than anybody measured
 
 
@@ -41,6 +43,7 @@ class Result(NamedTuple):
     identity: str = ""  # of options and world; older files do not say
     plans: bool = False  # over all transitions seen, not from batches; older files do not say
     world_identity: str = ""  # older files do not say
+    machine: str = ""  # or several; of older files who wrote last
 
     @property
     def what(self) -> What:
@@ -75,6 +78,7 @@ def measured(rows: Iterable[Row], say: Callable[[str], None]) -> list[Result]:
                 identity=row.identity,
                 plans=row.plans,
                 world_identity=row.world_identity,
+                machine=machine.words(),
             )
         )
     return found
@@ -168,10 +172,17 @@ def _both(one: Result, other: Result) -> Result:
         identity=one.identity if other.identity else "",  # of all seeds, or of none
         plans=one.plans or other.plans,
         world_identity=one.world_identity or other.world_identity,
+        machine=machines([one, other]),
     )
 
 
-def write(path: Path, results: Sequence[Result], machine: str) -> None:
+def machines(found: Iterable[Result]) -> str:
+    """Where ``found`` was measured: ``AMD EPYC, 1 core; AMD EPYC, 2 cores``."""
+    named = (name for result in found for name in result.machine.split(_AND))
+    return _AND.join(dict.fromkeys(filter(None, named)))
+
+
+def write(path: Path, results: Sequence[Result]) -> None:
     """The stored form, read back by `read`."""
     files.make_folder(path.parent)
     names = [name for name in METRICS if any(name in result.cells for result in results)]
@@ -179,7 +190,7 @@ def write(path: Path, results: Sequence[Result], machine: str) -> None:
         path,
         {
             "apart": __version__,
-            "machine": machine,
+            "machine": machines(results),
             "metrics": {
                 name: {"summary": METRICS[name].summary, "unit": METRICS[name].unit}
                 for name in names
@@ -203,13 +214,14 @@ def _stored(result: Result) -> dict[str, Any]:
 
 def read(path: Path) -> list[Result]:
     """Results as they were stored; `UserError` where the file is something else."""
-    rows = files.read_json(path).get("rows")
+    stored = files.read_json(path)
+    rows, where = stored.get("rows"), stored.get("machine", "")
     if not isinstance(rows, list):
         raise UserError(f"{path}: no comparison: it has no rows, as compare.json of one does")
     found = []
     for n, row in enumerate(rows, 1):
         try:
-            found.append(_result(row))
+            found.append(_result({"machine": where, **row}))
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
             raise UserError(
                 f"{path}: no comparison: its row {n} is not as 'apart compare' writes one"
@@ -239,9 +251,10 @@ def _result(row: Mapping[str, Any]) -> Result:
 
 def _check(found: Result) -> None:
     """`ValueError` where something in a row that was read is not what `measured` gives."""
-    texts = (found.world, found.label, found.method, found.identity, found.world_identity)
+    named = (found.world, found.label, found.method)
+    texts = (*named, found.identity, found.world_identity, found.machine)
     whole = (found.steps, found.skills, found.horizon)
-    if not all(isinstance(text, str) for text in texts) or not all(texts[:3]):
+    if not all(isinstance(text, str) for text in texts) or not all(named):
         raise ValueError("a name is none")
     if type(found.plans) is not bool:
         raise ValueError("whether it plans is neither yes nor no")
@@ -268,9 +281,14 @@ def _check(found: Result) -> None:
 def words(name: str, cell: Cell) -> str:
     """``71.5 ± 2.1`` with the 95 % interval of the mean; ``125,000 (3 of 4)`` where some never do.
 
-    One seed has no interval.
+    ``7 (6 to 40)``, median and range, where single seeds may be far off. One seed has no interval.
     """
     metric = METRICS[name]
+    if metric.uneven:
+        shown, low, high = (
+            f"{of(cell.values):,.{metric.digits}f}" for of in (statistics.median, min, max)
+        )
+        return shown if low == high else f"{shown} ({low} to {high})"
     if metric.never:
         reached = sum(not math.isinf(value) for value in cell.values)
         middle = statistics.median(cell.values)

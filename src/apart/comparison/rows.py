@@ -97,6 +97,8 @@ def rows(
     A method that cannot be trained in a world has no row there, which is said; that none can is an
     error.
     """
+    if methods is not None and not methods:
+        raise UserError("--methods: name a method, or several")
     loaded = _loaded(worlds)
     named, names = list(loaded), usual() if methods is None else check_methods(methods)
     study.check_runs(len(named) * len(names) * len(steps) * len(seeds) * (1 + sharing))

@@ -139,6 +139,7 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     if any(result.plans for result in results):
         yield f"{PLANS.strip()} {_PLANNED}: its steps do not compare with those of the others"
     yield "± half of the 95 % interval of the mean over seeds (Student's t)"
+    yield "seconds are without compiling: median (least to most)"
     sampled = any(_is_sample(name, cell) for row in results for name, cell in row.cells.items())
     others = f"{_SAMPLED} from one sampled episode of each skill; all other" if sampled else "all"
     yield f"{others} numbers are exact, but for seconds"

@@ -8,8 +8,11 @@ does: the folder here is what its run goes on from elsewhere.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
+import secrets
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -22,7 +25,7 @@ from typing import Any, Final, TypeAlias
 
 from apart._errors import UserError
 from apart.running import pool
-from apart.running.queue import Ended, Event
+from apart.running.queue import Ended, Event, note
 from apart.runs import checkpoint, claims, files
 from apart.runs import folder as run_folder
 from apart.runs.lock import NAME as LOCK
@@ -37,6 +40,7 @@ _MOST: Final = 20_000_000_000  # bytes of a file
 _PREFIX: Final = "apart-ray-"  # of the folders of tasks
 # Seconds: a task that is alive has written into its folder since, or its run holds it.
 _STALE: Final = 600.0
+_SECONDS_TO_ANSWER: Final = 5.0
 _HERE: Final = "<run>"  # a task's folder, in words for those who have the run's own
 # What a task tells: progress, a saved state, how it ended (with the state at the end).
 News: TypeAlias = tuple[Mapping[str, Any] | None, Content, tuple[int, str, bool] | None]
@@ -68,10 +72,16 @@ class Cluster:
         own: dict[str, Any] = {}
         if self.begins_here:  # not in one that happens to run here
             own = {"address": "local", "include_dashboard": False}
+            if not os.environ.get("RAY_AUTH_TOKEN_PATH"):  # Ray would write one into HOME
+                os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
+        else:
+            _check_that_it_answers(os.environ["RAY_ADDRESS"])
         try:
-            self._ray.init(log_to_driver=False, **own)
+            self._ray.init(log_to_driver=False, logging_level=logging.ERROR, **own)
         except (ConnectionError, OSError, ValueError, RuntimeError) as error:
             raise UserError(f"--engine ray: no cluster ({' '.join(str(error).split())})") from None
+        if not self._cores:
+            note("the cluster has no core yet; runs wait for one")
         return self
 
     def __exit__(
@@ -87,8 +97,11 @@ class Cluster:
     @property
     def free(self) -> int:
         """Twice as many runs as cores: what waits there makes a cluster that can grow do so."""
-        cores = int(self._ray.cluster_resources().get("CPU", 0))
-        return 2 * cores - len(self._tasks)
+        return max(2 * self._cores, 1) - len(self._tasks)
+
+    @property
+    def _cores(self) -> int:
+        return int(self._ray.cluster_resources().get("CPU", 0))
 
     def start(self, run: Path, words: Sequence[str]) -> None:
         """Send the folder to a task; nobody else may write it until the task has ended."""
@@ -148,6 +161,19 @@ class Cluster:
         if run in self._locks:
             self._locks.pop(run).close()
         self._events.append((run, ended))
+
+
+def _check_that_it_answers(address: str) -> None:
+    """`UserError` where nobody listens at ``HOST:PORT``: Ray would try that for many minutes."""
+    host, _, port = address.rpartition("://")[2].rpartition(":")
+    if not port.isdecimal():
+        return  # what is wrong with it, Ray says at once
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
+    except (OSError, OverflowError) as error:
+        raise UserError(
+            f"--engine ray: nobody answers at {address}, which RAY_ADDRESS names ({error})"
+        ) from None
 
 
 def state(folder: Path, newest: int = 1) -> Content:

@@ -183,19 +183,20 @@ class _Queue:
         elif self._halted and ended.code in STOPPED:
             pass  # it saved its state
         elif self._halted and ended.lost:
-            _note(f"{run}: {ended.line}; it goes on from its last checkpoint")
+            note(f"{run}: {ended.line}; it goes on from its last checkpoint")
         elif ended.lost and not self._halted and self._losses[run] + 1 < _TRIES:
             self._losses[run] += 1
-            _note(f"{run}: {ended.line}; another worker goes on")
+            note(f"{run}: {ended.line}; another worker goes on")
             self._waiting.append(run)
         else:
             failure = self._failures[run] = Failure(ended.code, ended.line)
             if len(self._runs) > 1:
-                _note(f"failed: {failure.of(run)}")
+                note(f"failed: {failure.of(run)}")
             self._watch(run, failure)
 
 
-def _note(words: str) -> None:
+def note(words: str) -> None:
+    """A line on stderr, for who watches."""
     print(f"{NOTE}{words}", file=sys.stderr, flush=True)
 
 

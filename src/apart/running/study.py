@@ -180,7 +180,10 @@ def _write(one: Task) -> None:
         except UserError:
             if not path.exists():  # another study in the same folder wrote it meanwhile
                 raise
-    found = plan.read(one.folder, None)
+    try:
+        found = plan.read(one.folder, None)
+    except UserError as error:
+        raise UserError(f"{error}; to train it anew, remove {one.folder}") from None
     if dataclasses.replace(found.config, steps=one.config.steps) != one.config or (
         found.world.about.spec != one.world.about.spec
     ):

@@ -67,7 +67,7 @@ def _once(tasks: Iterable[Task]) -> list[Task]:
 def _read(path: Path, folder: Path) -> list[Task]:
     """What `read` gives, with a run that several settings have for each of them."""
     try:
-        found = tomllib.loads(files.read_bytes(path, _MOST_BYTES).decode("utf-8"))
+        found = tomllib.loads(files.read_bytes(path, _MOST_BYTES).decode("utf-8-sig"))
     except UnicodeDecodeError:
         raise UserError(f"{path}: not a text file") from None
     except (ValueError, RecursionError) as error:  # also numbers and lists beyond all measure
@@ -260,8 +260,13 @@ def _seeded(
     own = {key: value for key, value in options.items() if key in SPECS}
     try:
         world, slip = options.get("world"), options.get("slip", 0.0)
-        if not isinstance(world, str):
+        for key, value in options.items():
+            if isinstance(value, list | dict):
+                raise UserError(f"{key} = {shown(value)}: one value; several go under [grid]")
+        if world is None:
             raise UserError('no world; write world = "four_rooms", or another')
+        if not isinstance(world, str):
+            raise UserError(f'world = {shown(world)}: give a name or a map, such as "four_rooms"')
         if isinstance(slip, bool) or not isinstance(slip, int | float):
             raise UserError(f"slip: {slip!r} is not a number")
         if not 0 <= slip <= 1:
