@@ -351,6 +351,12 @@ def test_help_shows_the_defaults_of_the_method_that_is_named(capsys):
         assert f"(default {steps})" in printed
         for group in ("everyday:", "objective", "learning:", "networks"):
             assert group in printed
+    for where, steps, hold in (("maze:u", 1_000_000, "about T / 50"), ("empty", 200_000, "1")):
+        with pytest.raises(SystemExit):
+            main(["train", where, "--method", "metra", "--help"])
+        printed = " ".join(capsys.readouterr().out.split())
+        assert f"(default {steps})" in printed
+        assert f"decides T / N times (default {hold})" in printed
 
 
 def test_one_list_at_a_time(capsys):

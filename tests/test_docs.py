@@ -34,7 +34,8 @@ def read(page):
 
 
 def pages():
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").rglob("*.md")]
+    named = ("README.md", "CONTRIBUTING.md", "results/README.md")
+    return [*(ROOT / name for name in named), *(ROOT / "docs").rglob("*.md")]
 
 
 def anchors(page):
@@ -52,6 +53,15 @@ def test_links_between_pages_lead_somewhere():
             found = page.parent / target if target else page
             assert found.exists(), f"{page.name}: {target}"
             assert not anchor or anchor in anchors(found), f"{page.name}: {target}#{anchor}"
+
+
+def test_every_stored_result_is_in_the_index_with_its_command():
+    page = read(ROOT / "results" / "README.md")
+    cells = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    known = [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+    stored = [path.relative_to(ROOT / "results") for path in (ROOT / "results").rglob("*.json")]
+    assert {path for path in stored if not any(path.match(name) for name in known)} == set()
+    assert [name for name in known if not any(path.match(name) for path in stored)] == []
 
 
 def test_every_figure_has_alt_text_and_is_small():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from types import SimpleNamespace
 
 import pytest
@@ -310,6 +310,24 @@ def soon(name):
     return [max(full), len(full), len(at)]
 
 
+def plus_soon():
+    """Between which steps apart_plus was complete in four rooms for the first time."""
+    rows = [row for row in stored("spread-soon") if row["method"] == "apart_plus"]
+    at = [row["first_full_at"] for row in rows if row["world"] == "four_rooms"]
+    return [*spans(at), len(at)]
+
+
+def disdain_at_the_end(variant):
+    return spans(stored("family-disdain-summed")["variants"][variant][-1]["information_count"])
+
+
+def seconds(method):
+    """Of 1M steps in four rooms, the median."""
+    rows = stored("compare")["rows"]
+    row = next(r for r in rows if (r["label"], r["world"]) == (method, "four_rooms"))
+    return median(row["cells"]["seconds"]["values"])
+
+
 def spread_costs():
     return [row["ratio_of_means"] for row in stored("spread-cost")]
 
@@ -343,6 +361,23 @@ HELD = {
             )
         ),
         "`apart_spread` within {:,} on {} of {}": lambda: soon("four_rooms"),
+        "(after {:,} to {:,} for the first time, {} seeds)": plus_soon,
+        "its *information count* is {:.0f} to {:.0f} (published: about 90)": (
+            lambda: disdain_at_the_end("disdain")
+        ),
+        "without ensemble and bonus, give {:.0f} to {:.0f}, and sooner": (
+            lambda: disdain_at_the_end("baseline with the initial Q of disdain")
+        ),
+        "`apart_plus` {:.0f} s, `vic` {:.0f} s, `diayn` {:.0f} s, `apart` {:.0f} s.": (
+            lambda: [seconds(method) for method in ("apart_plus", "vic", "diayn", "apart")]
+        ),
+        "has {:.1f} of {} skills after 1M steps, as many as after 5M without ({:.1f};": (
+            lambda: [
+                compared("apart + sharing", "four_rooms", of="compare-sharing"),
+                cells(),
+                compared("apart", "four_rooms", of="compare-long"),
+            ]
+        ),
         "finds all {} skills of four rooms within 200,000 steps on {} of {} seeds": (
             lambda: [cells(), *complete()]
         ),

@@ -57,7 +57,7 @@ def readme_methods() -> str:
         at = [r["first_full_at"] for r in rows if r["world"] == "four_rooms"]
         full = [n for n in at if n is not None]
         shown = f"**{world.n_states}** ({len(full)} of {len(at)} seeds complete)"
-        return shown, f"{thousands(max(full))}, {len(at)} seeds"
+        return shown, f"first complete at {thousands(max(full))}, {len(at)} seeds"
 
     seen = stored("pixels-learning")["apart_logits"]
     pixels = sorted(run["n_effective"] for run in seen)
@@ -131,7 +131,7 @@ def readme_state() -> str:
         f"Two examples: `apart` finds {ours:.1f} of 85 skills after 5M steps, {theirs:.1f} with "
         f"`--reading published`, where the paper reports {paper:g} (the first is better, the "
         "interval of the second comes within two of its deviations: both count as reproduced); "
-        "`tuned_vic` had all skills of "
+        "`tuned_vic`, in our reading, had all skills of "
         f"its world at some evaluation within {counted.steps / 1e6:.0f}M steps in {had} of "
         f"{sum(map(len, tuned))} runs (three worlds), where the paper reports all.",
         "The paper leaves open how many updates are made per step, whether the one layer has a "

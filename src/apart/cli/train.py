@@ -7,7 +7,7 @@ import sys
 from itertools import pairwise
 from typing import Any
 
-from apart import facts, settings
+from apart import facts, settings, worlds
 from apart._config import (
     EVERYDAY,
     LEARNING,
@@ -66,13 +66,21 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         help="how the paper's open points are read, by their own options: "
         f"{', '.join(choices['reading'])} (default {OURS})",
     )
-    method = _method(asked)
-    parser.description = f"Defaults are those of --method {method} (apart list methods)."
+    method, where = _method(asked), ""
+    record = METHODS[method]
+    if record.beyond is not None:
+        beyond = not all(map(worlds.lists_states, asked))
+        record = record.beyond if beyond else record
+        where = " where states cannot be listed" if beyond else " in tables"
+    parser.description = f"Defaults are those of --method {method}{where} (apart list methods)."
+    every, decisions = record.steps_per_update, record.decisions
+    in_words = {
+        "updates_per_episode": every and f"one in {every} steps",
+        "hold": decisions and f"about T / {decisions}",
+    }
     for name, spec in SPECS.items():
-        default = METHODS[method].options.get(name, getattr(Config, name))
+        default = in_words.get(name) or record.options.get(name, getattr(Config, name))
         names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
-        if name == "updates_per_episode" and METHODS[method].steps_per_update:
-            default = f"one in {METHODS[method].steps_per_update} steps"
         text = f"{spec.help}{names} (default {default_words(default)})".replace("%", "%%")
         arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
         if TYPES[name] is bool:

@@ -132,6 +132,12 @@ def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:
     return grid.load(world, slip)
 
 
+def lists_states(name: str) -> bool:
+    """Whether the states of a world that is written so can be listed, as its first word says."""
+    word, colon, _ = name.partition(":")
+    return not (colon and word in _LOADERS) or word == tables.KIND
+
+
 def _shown(value: Any) -> str:
     text = " ".join(repr(value).split())
     return text if len(text) < 80 else f"{text[:76]} ..."
