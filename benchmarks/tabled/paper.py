@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
+
 from apart.methods import READINGS
 from apart.paper import _ledger
 from apart.paper._judge import spread
@@ -63,6 +66,18 @@ SAYS: dict[str, dict[str, str]] = {
         "diayn": "fewer than 20",
     },
 }
+
+
+@table
+def versions() -> str:
+    """Which versions of this package made the stored experiments."""
+    parts = []
+    for folder, words in (("", "our reading"), ("published", "the published one")):
+        files = (ROOT / "results" / "reproduce" / folder).glob("*.json")
+        counts = Counter(json.loads(path.read_text(encoding="utf-8"))["apart"] for path in files)
+        made = " and ".join(f"{n} by {version}" for version, n in sorted(counts.items()))
+        parts.append(f"experiments of {words}: {made}")
+    return f"Versions of this package that made what is stored: {'; '.join(parts)}."
 
 
 @table
