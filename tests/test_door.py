@@ -300,6 +300,10 @@ def test_a_method_like_another_has_all_of_its_other_options(monkeypatch):
     assert slow.options == {**tables.options, "learning_rate": 1e-4}
     assert slow.beyond.options == {**beyond.options, "learning_rate": 1e-4}
     assert (slow.beyond.decisions, slow.beyond.sees) == (beyond.decisions, beyond.sees)
+    apart.register_method("often", "x", like="apart_plus", updates_per_episode=7)
+    apart.register_method("briefly", "x", like="apart_spread", hold=2)
+    assert resolve("four_rooms", "often", {})[0].updates_per_episode == 7
+    assert resolve("maze:bottleneck", "briefly", {})[0].hold == 2
 
 
 def test_an_entry_point_is_asked_when_a_name_is_not_known(tmp_path, monkeypatch):

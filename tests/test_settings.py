@@ -76,7 +76,7 @@ def test_numbers_that_stand_for_two_must_fit_compiled_code(monkeypatch):
 @pytest.mark.parametrize("method", [m for m in METHODS if "network" not in METHODS[m].options])
 def test_the_memory_that_is_checked_holds_all_that_is_kept(method, starts):
     """Also what an objective keeps of all pairs of states; nothing of it is made here."""
-    cells = "S" * starts + "." * (1599 - starts) + "9"
+    cells = "S" * starts + "9" + "." * (1599 - starts)
     large = parse("\n".join(cells[i : i + 40] for i in range(0, 1600, 40)), "large")
     config, world = resolve(large, method, {"skills": 4})
     hyper = hyper_of(config)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Generic, TypeVar
 
-from apart._errors import UserError
+from apart._errors import UserError, unknown
 
 GROUP = "apart.plugins"
 Record = TypeVar("Record")
@@ -33,6 +33,14 @@ class Registry(Mapping[str, Record], Generic[Record]):
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def named(self, name: str) -> Record:
+        """The record of that name, of a plugin too; `UserError` with the nearest one otherwise."""
+        if name not in self._records:
+            load_plugins()
+        if name not in self._records:
+            raise unknown(self._kind, str(name), self)
+        return self._records[name]
 
     def register(self, name: str, record: Record) -> None:
         """Add ``record``; `UserError` where another one has the name already."""

@@ -14,7 +14,7 @@ from typing import Any, Final
 from apart import worlds
 from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
-from apart._registry import Registry, load_plugins
+from apart._registry import Registry
 from apart.checks import check, checked_names
 from apart.facts import NAMED, Facts, is_idle
 from apart.learner import networks
@@ -42,10 +42,7 @@ def resolve(
     """
     if not isinstance(method, str):
         raise UserError("--method takes a name; apart.register_method makes one of a record")
-    if method not in METHODS:
-        load_plugins()
-    if method not in METHODS:
-        raise unknown("method", method, METHODS)
+    METHODS.named(method)
     if not isinstance(reading, str) or reading not in READINGS:
         raise unknown("reading", str(reading), READINGS)
     if METHODS[method].settled and READINGS[reading].options:
@@ -63,10 +60,11 @@ def resolve(
     config = Config(**{**own, **options})
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.about.horizon)
-    if record.decisions and "hold" not in options:
+    said = {**record.options, **options}
+    if record.decisions and "hold" not in said:
         config = dataclasses.replace(config, hold=_held_for(config.horizon, record.decisions))
     every = record.steps_per_update
-    if every and "updates_per_episode" not in options:
+    if every and "updates_per_episode" not in said:
         updates = max(round(config.collection / every), 1)
         config = dataclasses.replace(config, updates_per_episode=updates)
     checked_names(config)

@@ -65,6 +65,8 @@ class SlowTree:
         able = [z for z in ends if z not in self.tried]
         if able and len(self.kept) < self.n:
             self.begin(max(able, key=lambda z: quality[z]))
+        elif self.again and not self.kept:
+            self.begin(None)
 
     def chain(self, z):
         if z not in self.depth:

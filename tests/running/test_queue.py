@@ -64,6 +64,32 @@ def train(workers, *runs, until=float("inf")):
     return seen, failures
 
 
+def test_a_worker_that_cannot_begin_is_an_error_and_nobody_waits_for_it():
+    class Full(Script):
+        def start(self, run, words):
+            if run == "b":
+                raise RuntimeError("can't start new thread")
+            super().start(run, words)
+
+    workers = Full(a=[[DONE]])
+    with pytest.raises(RuntimeError, match="new thread"):
+        train(workers, "a", "b")
+    assert workers.told  # the others were asked to end
+    assert not workers._events  # and were heard
+
+
+def test_what_a_child_writes_need_not_be_text(monkeypatch):
+    """It comes with any worker, on this machine and elsewhere."""
+    code = (
+        "import os; os.write(2, b'caf\\xe9\\n' * 9); os.write(1, b'\\xe9\\n{\"env_steps\": 3}\\n')"
+    )
+    monkeypatch.setattr(pool, "command", lambda *words: [sys.executable, "-c", code])
+    last = deque(maxlen=1)
+    with pool.child("run", []) as process:
+        assert list(pool.said(process, last)) == [{"env_steps": 3}]
+    assert list(last) == ["caf\N{REPLACEMENT CHARACTER}"]
+
+
 def test_a_lost_run_goes_on_with_another_worker(capsys):
     workers = Script(a=[[at(0), LOST], [at(40), DONE]], b=[[at(0), DONE]])
     seen, failures = train(workers, "a", "b")

@@ -21,7 +21,7 @@ from apart.objective import codes, diffusion, near_optimal, spheres
 from apart.objective.contexts import Moved
 from apart.settings import resolve
 from apart.skills.policies import learnt_of
-from apart.training import tabular
+from apart.training import edges
 from apart.training.learners import learner_of
 from apart.training.objectives import upside
 from apart.training.objectives.contract import Given, Met
@@ -360,7 +360,7 @@ def test_states_that_no_episode_leaves_are_those_at_the_end_of_its_ways():
 
     def edge(decisions, starts=(0,)):
         p = SimpleNamespace(config=SimpleNamespace(decisions=decisions))
-        return tabular.edge_of(Given(p, 6, next_state=world.next_state, starts=starts))
+        return edges.edge_of(Given(p, 6, next_state=world.next_state, starts=starts))
 
     assert [edge(n) for n in (1, 4, 5, 6, 9)] == [(1,), (4,), (5,), (), ()]
     assert edge(2, starts=(0, 5)) == (2, 3)

@@ -58,6 +58,13 @@ CASES = {
     "last_states": {"method": "vic", "context": "last"},
     "current_state": {"method": "apart", "context": "current"},
     "bootstrap": {"method": "ap_min", "bootstrap_last": True, "time_weight": "linear"},
+    "edge": {"method": "diayn", "bootstrap_last": True, "horizon": 3},
+    "edge_shared": {
+        "method": "ap_min",
+        "bootstrap_last": True,
+        "horizon": 3,
+        "q_rule": "shared_adam",
+    },
     "target": {"method": "diayn", "target_period": 7},
     "beta_in_reward_only": {"method": "tuned_vic", "discriminator": "one_vs_all_sharpened"},
     "signed_both": {"method": "tuned_vic", "discriminator": "one_vs_all"},
@@ -167,8 +174,8 @@ IN_FORMS = (
 # `make nightly` has them all.
 ALSO = {
     "table-samples": ("apart", "current_state", "target", "held_shared", "grouped"),
-    "linear-states": ("apart", "tuned_vic", "target", "shared_apart", "averaged", "decay"),
-    "linear-samples": ("apart", "last_states", "bootstrap"),
+    "linear-states": ("apart", "tuned_vic", "target", "shared_apart", "averaged", "decay", "edge"),
+    "linear-samples": ("apart", "last_states", "bootstrap", "edge", "edge_shared"),
     "jax": IN_FORMS,
     "host": ("apart", "last_states", "shared_diayn", "held", "grouped_own", "picked"),
 }
@@ -206,6 +213,7 @@ class Oracle:
         self.average = self.q.copy()
         self.known = {}  # (state, action) -> next state -> [visits, weights, times it went on]
         self.fade = fade
+        self.edge = set()  # states that no episode leaves
         self.pairs = config.discriminator.startswith("all_pairs")
         self.ends = self.points = self.bins = None
         if config.discriminator == "ends" and config.q_rule.startswith("sweep"):
@@ -302,6 +310,12 @@ class Oracle:
                 rate = max(self.c.average_rate, 1 / (self.updates + nth))
                 self.average[s] += rate * (self.q[s] - self.average[s])
 
+    def onward(self, state, z, target):
+        """What follows a state: the best action there, or staying where nobody ever acts."""
+        if state in self.edge:
+            return self.reward(state, z) / (1 - self.c.discount)
+        return target[state, :, z].max()
+
     def goals(self, transitions):
         """(state, action, skill, target) of everything that the batch teaches."""
         c = self.c
@@ -318,8 +332,8 @@ class Oracle:
                         r = self.reward(seen, z)
                         if self.ends and self.ends.edge[seen]:
                             r /= 1 - c.discount
-                        best = target[after, :, z].max()
-                        goal += weights / n * r + c.discount * went_on / n * best
+                        then = self.onward(after, z, target)
+                        goal += weights / n * r + c.discount * went_on / n * then
                     yield s, a, z, goal
             return
         for s, a, after, own, t, u in transitions:
@@ -331,7 +345,7 @@ class Oracle:
                 else:
                     r *= oracle.weight(c.time_weight, t, c.horizon)
                 goes_on = c.bootstrap_last or t < c.horizon
-                goal = r + c.discount * goes_on * target[after, :, z].max()
+                goal = r + c.discount * goes_on * self.onward(after, z, target)
                 if c.reward == "near_end":  # between nothing and standing in the end for ever
                     goal = min(max(goal, 0.0), 0.05 / (1 - c.discount))
                 yield s, a, z, goal
@@ -557,6 +571,9 @@ def check_updates(case, world, network, states, n, by=Oracle):
         shape = p.discriminator.shape(config.skills)
         logits_terms = terms_of(kept_by(state.learnt).params, named[-1], shape)
     slow = by(config, q_terms, logits_terms, fade)
+    if config.bootstrap_last and config.discriminator != "ends" and isinstance(world, TableWorld):
+        slow.edge = set(np.flatnonzero(world.distance == decisions).tolist())
+        assert bool(slow.edge) == case.startswith("edge")
     ring = memory.init()  # a sweep keeps no ring of its own
     for _ in range(n):
         (ring, episodes, batch, u), state = step(state, ring, hyper)

@@ -94,8 +94,8 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def _method(asked: list[str]) -> str:
     """The method whose defaults help is to show: the one that was named, if it is one."""
-    named = [word.partition("=")[2] for word in asked if word.startswith("--method=")]
-    named += [after for word, after in pairwise(asked) if word == "--method"]
+    words = [part for word in asked for part in word.split("=", 1)]
+    named = [after for word, after in pairwise(words) if word == "--method"]
     return named[-1] if named and named[-1] in METHODS else Config.method
 
 

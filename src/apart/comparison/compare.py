@@ -80,13 +80,14 @@ def compare(
     lacking = [row._replace(tasks=_missing(row, there)) for row in table]
     tasks = {task.folder: task for row in lacking for task in row.tasks}
     say(study.words("compare", tasks.values(), engine))
+    n_todo = sum(not task.done for task in tasks.values())
     try:
         failures = _trained(lacking, tasks.values(), engine, say)
     except RunInterrupted:
         _show(table, known, folder, say)
         raise
     found = _show(table, known, folder, say)
-    raise_failures(failures, len(tasks))
+    raise_failures(failures, n_todo)
     return found
 
 

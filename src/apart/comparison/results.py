@@ -78,7 +78,7 @@ def measured(rows: Iterable[Row], say: Callable[[str], None]) -> list[Result]:
                 identity=row.identity,
                 plans=row.plans,
                 world_identity=row.world_identity,
-                machine=machine.words(),
+                machine=_named(_machine_of(run) for run in runs),
             )
         )
     return found
@@ -178,8 +178,17 @@ def _both(one: Result, other: Result) -> Result:
 
 def machines(found: Iterable[Result]) -> str:
     """Where ``found`` was measured: ``AMD EPYC, 1 core; AMD EPYC, 2 cores``."""
-    named = (name for result in found for name in result.machine.split(_AND))
-    return _AND.join(dict.fromkeys(filter(None, named)))
+    return _named(name for result in found for name in result.machine.split(_AND))
+
+
+def _named(machines: Iterable[str]) -> str:
+    """Each once."""
+    return _AND.join(dict.fromkeys(filter(None, machines)))
+
+
+def _machine_of(run: run_folder.Run) -> str:
+    """Where it ended; runs of earlier versions do not say, and are taken as made here."""
+    return str(run.summary.get("machine") or machine.words())
 
 
 def write(path: Path, results: Sequence[Result]) -> None:

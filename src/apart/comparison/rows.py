@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from apart._config import Config, check_value
-from apart._errors import UserError, unknown
+from apart._errors import UserError
 from apart._registry import load_plugins
 from apart.facts import over_known
 from apart.learner.q_learning import Q_RULES
@@ -74,10 +74,7 @@ def check_methods(names: Iterable[str]) -> list[str]:
     """``names`` without repetitions; `UserError` with the nearest name for an unknown one."""
     found = list(dict.fromkeys(map(str, names)))
     for name in found:
-        if name not in METHODS:
-            load_plugins()
-        if name not in METHODS:
-            raise unknown("method", name, METHODS)
+        METHODS.named(name)
     return found
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from apart._config import SPECS, Options, check_value, unknown_option
 from apart._errors import UserError, unknown
-from apart._registry import load_plugins
 from apart.checks import check_names
 from apart.door.errors import in_python
 from apart.methods import METHODS, Method
@@ -30,7 +29,7 @@ def register_method(
     Args:
         name: for ``method=`` and ``--method``.
         summary: one line for people.
-        like: the method of whose options it has all others; without it those of `apart`.
+        like: the method of whose options it has all others; without it the defaults of all options.
         options: in which it differs.
     """
     with in_python():
@@ -44,11 +43,7 @@ def register_method(
                 raise UserError("seed is of a run, not of a method; say it to apart.train")
         checked = {key: check_value(key, value) for key, value in given.items()}
         check_names(checked)
-        if like is not None and like not in METHODS:
-            load_plugins()
-        if like is not None and like not in METHODS:
-            raise unknown("method", str(like), METHODS)
-        base = Method(summary) if like is None else METHODS[like]
+        base = Method(summary) if like is None else METHODS.named(like)
         METHODS.register(name, _changed(base, summary, checked))
 
 

@@ -115,8 +115,9 @@ def _next(tree: Tree, quality: Array, deepest: int, again: bool) -> Tree:
     )
     open_ = kept & ~tried & (tree.depth < deepest)
     best = jnp.argmax(jnp.where(open_, quality, -jnp.inf)).astype(jnp.int32)
-    goes_on = open_.any() & ~kept.all()
-    grown = _planted(tree, best, FIRST)
+    anew = jnp.asarray(again) & ~kept.any()  # at the start, where nobody could be kept
+    goes_on = (open_.any() | anew) & ~kept.all()
+    grown = _planted(tree, jnp.where(anew, _START, best), FIRST)
     found: Tree = jax.tree.map(lambda a, b: jnp.where(goes_on, a, b), grown, tree)
     return found
 

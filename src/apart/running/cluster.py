@@ -13,9 +13,7 @@ import os
 import secrets
 import signal
 import socket
-import subprocess
 import tempfile
-import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -217,24 +215,16 @@ def _elsewhere(content: Content, words: list[str]) -> Iterator[News]:
         folder = Path(where)
         receive(folder, content)
         sent = _newest(folder)
-        with subprocess.Popen(
-            pool.command(folder, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
+        last: deque[str] = deque(maxlen=1)
+        with pool.child(folder, words) as process:
             try:
-                last: deque[str] = deque(maxlen=1)
-                assert process.stdout is not None
-                errors = threading.Thread(target=pool.drain, args=(process.stderr, last))
-                errors.start()
-                for line in process.stdout:
-                    if (progress := pool.told(line)) is None:
-                        continue
+                for progress in pool.said(process, last):
                     saved: Content = {}
                     if _newest(folder) not in (sent, None):
                         saved = _whole(folder)
                     if saved:
                         sent = _newest(folder)
                     yield progress, saved, None
-                errors.join()
             finally:
                 process.kill()  # where nobody listens any more; it has ended otherwise
         ended = pool.ending(process.returncode, last)

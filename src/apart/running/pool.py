@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import IO, Any
 
 from apart.running import machine
@@ -78,29 +78,40 @@ class Pool:
 
     def _listen(self, run: Any, words: Sequence[str]) -> Ended:
         """Run one child to its end."""
-        with subprocess.Popen(
-            command(run, *words),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-            env={**os.environ, "PYTHONUNBUFFERED": "1"},
-            start_new_session=True,
-        ) as process:
+        last: deque[str] = deque(maxlen=1)
+        with child(run, words) as process:
             self._running[run] = process
             if self._told:  # it came before the child was known
                 process.send_signal(self._told)
-            assert process.stdout is not None
-            assert process.stderr is not None
-            last: deque[str] = deque(maxlen=1)
-            errors = threading.Thread(target=drain, args=(process.stderr, last), daemon=True)
-            errors.start()
-            for line in process.stdout:
-                if not self._told and (progress := told(line)) is not None:
+            for progress in said(process, last):
+                if not self._told:
                     self._events.put((run, progress))
-            errors.join()
             process.wait()
         return ending(process.returncode, last)
+
+
+def child(folder: object, words: Sequence[str]) -> subprocess.Popen[str]:
+    """A process that goes on with the run in ``folder``; signals of this one's group pass it by."""
+    return subprocess.Popen(
+        command(folder, *words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        start_new_session=True,
+    )
+
+
+def said(process: subprocess.Popen[str], last: deque[str]) -> Iterator[dict[str, Any]]:
+    """The progress that a child tells until it closes its output; its last line of errors."""
+    assert process.stdout is not None
+    errors = threading.Thread(target=drain, args=(process.stderr, last), daemon=True)
+    errors.start()
+    for line in process.stdout:
+        if (progress := told(line)) is not None:
+            yield progress
+    errors.join()
 
 
 def told(line: str) -> dict[str, Any] | None:

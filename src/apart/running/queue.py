@@ -157,9 +157,9 @@ class _Queue:
             self._workers.stop(signal.SIGTERM)
         while self._waiting and not self._halted and self._workers.free > 0:
             run = self._waiting.popleft()
-            self._busy.add(run)
-            self._fresh.add(run)
             self._workers.start(run, self._runs[run])
+            self._busy.add(run)  # not before: who never began never ends
+            self._fresh.add(run)
         return bool(self._waiting) and not self._halted
 
     def _hear(self, seconds: float) -> None:

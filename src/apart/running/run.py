@@ -311,6 +311,7 @@ class _Training:
             **seconds,
             "env_steps_per_second": round(env_steps / max(seconds["wall_seconds"], 1e-9), 1),
             "peak_rss_mb": machine.peak_rss_mb(),
+            "machine": machine.words(),
             "version": __version__,
         }
 

@@ -79,9 +79,11 @@ def _content(config: Config, world: World) -> dict[str, Any]:
 
 
 def identity(config: Config, world: World) -> str:
-    """SHA-256 of all that decides the bits of a state; how long the run is rarely does.
+    """SHA-256 of all that decides the bits of a state, but for the number of steps.
 
-    Of the configuration only what differs from the defaults counts: a new option changes nothing.
+    That counts with falling rates alone: stages that depend on it (`facts.staged`) cannot be
+    stretched, and folders of studies have it in their names. Of the configuration only what
+    differs from the defaults counts: a new option changes nothing.
     """
     fields = config.differing()
     if not config.anneal:

@@ -59,7 +59,7 @@ def assemble(
     replay: Replay | None,
     update: Callable[[Learnt, Hyper, Key, Array], Learnt],
     known: Known | None = None,
-    averages: bool = True,
+    whole: bool = True,
 ) -> Learner:
     """A learner from its own update and what all learners do alike.
 
@@ -69,7 +69,8 @@ def assemble(
         replay: where sampled transitions come from; None where nothing is sampled.
         update: one update, without what follows it.
         known: the known transitions; None where nothing sweeps over them.
-        averages: whether the average of Q is left to be kept; else ``update`` does.
+        whole: whether updates are of all of Q, and leave it to this function to average it and to
+            hold the skills that learn no more; else they do so for the part that they move.
     """
     c = p.config
 
@@ -97,7 +98,8 @@ def assemble(
         return learnt._replace(discriminator=objective.meet(learnt.discriminator, met, hyper))
 
     def one_update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        learnt = _held(p, objective, learnt, update(learnt, hyper, key, rounds))
+        now = update(learnt, hyper, key, rounds)
+        learnt = _held(p, objective, learnt, now) if whole else now
         learnt = learnt._replace(updates=learnt.updates + 1)
         if learnt.target_q is None:
             return learnt
@@ -116,7 +118,7 @@ def assemble(
                 lambda i, now: one_update(now, hyper, jax.random.fold_in(key, i), rounds),
                 learnt,
             )
-        if learnt.average_q is None or not averages:
+        if learnt.average_q is None or not whole:
             return learnt
         # Early on the average is the mean of all rounds so far.
         rate = jnp.maximum(c.average_rate, 1.0 / rounds)

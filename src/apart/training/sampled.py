@@ -12,8 +12,8 @@ from apart.learner import adam, groups, q_learning
 from apart.learner.adam import Fitted
 from apart.learner.episodes import Batch, Sampled
 from apart.learner.replay import Replay
+from apart.training import edges, objectives
 from apart.training import learner as common
-from apart.training import objectives
 from apart.training.learner import Learner
 from apart.training.objectives.contract import Given, Objective, for_ever, rewards_of
 from apart.training.pieces import Pieces, draw
@@ -34,9 +34,12 @@ def sampled(given: Given, replay: Replay) -> Learner:
     objective = objectives.build(given)
     way = _way(p) if counted is None else Way()  # in tables the bits of earlier versions stay
 
+    edge = edges.looked_beyond(given, objective)
+
     def update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
         drawn = draw(p, replay, learnt.replay, hyper, key, rounds)
-        q = _q_step(p, objective, learnt, drawn, hyper, way)
+        target = _targets(p, objective, learnt, drawn, hyper, way, edge)
+        q = _q_step(p, learnt, drawn, hyper, way, _bounded(objective, target, hyper))
         return common.fitted(objective, learnt, drawn, hyper, q)
 
     return common.assemble(p, objective, replay=replay, update=update)
@@ -57,9 +60,8 @@ def _way(p: Pieces) -> Way:
 
 
 def _q_step(
-    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, way: Way
+    p: Pieces, learnt: Learnt, drawn: Sampled, hyper: Hyper, way: Way, target: Array
 ) -> Fitted:
-    target = _bounded(objective, _targets(p, objective, learnt, drawn, hyper, way), hyper)
     batch, size = drawn.batch, p.config.batch
     if p.q.read_at is not None and way.picks:
         own = batch.action * p.config.skills + batch.skill
@@ -79,7 +81,13 @@ def _q_step(
 
 
 def _targets(
-    p: Pieces, objective: Objective, learnt: Learnt, drawn: Sampled, hyper: Hyper, way: Way
+    p: Pieces,
+    objective: Objective,
+    learnt: Learnt,
+    drawn: Sampled,
+    hyper: Hyper,
+    way: Way,
+    edge: tuple[int, ...],
 ) -> Array:
     """[B, K] of every skill where transitions are shared, else [B, 1] of the one that acted."""
     batch, kept, params = drawn.batch, learnt.discriminator, common.target_params(learnt)
@@ -92,6 +100,14 @@ def _targets(
         if not p.rule.shares:
             each = jnp.arange(p.config.batch, dtype=batch.skill.dtype)
             value = value[each, batch.skill]
+    if edge:
+        there, at_edge = batch.next_obs, edges.among(edge, batch.next_obs)
+        if p.rule.shares:
+            stay = edges.staying(objective, learnt, there, hyper)
+            value = jnp.where(at_edge[:, None], stay, value)
+        else:
+            stay = edges.staying_of(objective, learnt, there, batch.skill, hyper)
+            value = jnp.where(at_edge, stay, value)
     weight = drawn.weight * _times(p, objective, learnt, batch, hyper)
     if p.rule.shares:
         reward = weight[:, None] * objective.rewards(kept, common.moves(drawn), hyper)
@@ -119,6 +135,5 @@ def _bounded(objective: Objective, target: Array, hyper: Hyper) -> Array:
     """
     if objective.bounds is None:
         return target
-    longest = 1.0 / jnp.maximum(1.0 - hyper.discount, 1e-6)
     low, high = objective.bounds
-    return jnp.clip(target, low * longest, high * longest)
+    return jnp.clip(target, low * for_ever(hyper), high * for_ever(hyper))

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from apart._types import Array, Key
 from apart.learner import adam, model, q_learning
@@ -25,10 +24,10 @@ from apart.learner.model import Model
 from apart.learner.replay import Replay
 from apart.objective.contexts import Moved
 from apart.objective.objectives import OBJECTIVES
+from apart.training import edges, objectives
 from apart.training import learner as common
-from apart.training import objectives
 from apart.training.learner import Learner
-from apart.training.objectives.contract import Given, Objective, for_ever, rewards_of
+from apart.training.objectives.contract import Given, Objective, rewards_of
 from apart.training.pieces import Known, Pieces, draw
 from apart.training.state import Hyper, Learnt
 
@@ -73,10 +72,7 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
     )
     kept = known if p.rule.sweeps else None
     objective = objectives.build(given._replace(known=kept, listed=True))
-    # Where rewards are those of whole episodes nobody knows what staying is worth.
-    by_itself = not (objective.at_edge or OBJECTIVES[p.config.objective].by_episode)
-    looks_on = by_itself and p.config.bootstrap_last
-    t = Table(p, objective, next_state, edge_of(given) if looks_on else ())
+    t = Table(p, objective, next_state, edges.looked_beyond(given, objective))
     # What an objective learns, and every Q but that of a sweep, comes from sampled transitions.
     samples = objective.fit is not None or not p.rule.sweeps
 
@@ -97,7 +93,7 @@ def tabular(given: Given, replay: Replay, instead: Update | None = None) -> Lear
         replay=replay if samples else None,
         update=instead or update,
         known=kept,
-        averages=not in_blocks,
+        whole=not in_blocks,
     )
 
 
@@ -141,7 +137,7 @@ def _q_step(t: Table, learnt: Learnt, drawn: Sampled | None, hyper: Hyper) -> Fi
     value = p.q.read(common.target_params(learnt), None)[0].max(axis=1)  # [S, K]
     if t.edge:
         edge = jnp.asarray(t.edge)
-        value = value.at[edge].set(_staying(t, learnt, edge, hyper))
+        value = value.at[edge].set(edges.staying(t.objective, learnt, edge, hyper))
     if rule.shares:
         taught, target, size = _for_all_skills(t, learnt, drawn, value, hyper)
     else:
@@ -275,31 +271,9 @@ def _goals(t: Table, learnt: Learnt, target_q: Array, moved: Moved, hyper: Hyper
     actions = range(t.p.n_actions)
     value = reduce(jnp.maximum, [target_q[moved.after, a] for a in actions])
     if t.edge:
-        at_edge = jnp.isin(moved.after, jnp.asarray(t.edge))[:, None]
-        value = jnp.where(at_edge, _staying(t, learnt, moved.after, hyper), value)
+        stay = edges.staying(t.objective, learnt, moved.after, hyper)
+        value = jnp.where(edges.among(t.edge, moved.after)[:, None], stay, value)
     return _Goals(reward, hyper.discount * value)
-
-
-def _staying(t: Table, learnt: Learnt, states: Array, hyper: Hyper) -> Array:
-    """[n, K] what it is worth to stay in ``states`` [n] for ever."""
-    reward = t.objective.rewards(learnt.discriminator, Moved(states, states), hyper)
-    return reward * for_ever(hyper)
-
-
-def edge_of(given: Given) -> tuple[int, ...]:
-    """The states that episodes come to with their last step alone, as no shorter way leads there.
-
-    Nobody acts there, so that Q keeps its first values: bootstrapped from, they would stay what
-    they are for ever. What follows counts as staying.
-    """
-    horizon, onward = given.p.config.decisions, np.asarray(given.next_state)
-    here, seen = set(given.starts), set(given.starts)
-    for _ in range(horizon):
-        here = {int(state) for state in np.unique(onward[sorted(here)])} - seen
-        seen |= here
-        if not here:
-            return ()
-    return tuple(sorted(here))
 
 
 def _histogram(cell: Array, weight: Array, shape: tuple[int, ...]) -> Array:

@@ -38,7 +38,6 @@ class Observation:
         fits: whether a world can be seen so.
         images: whether neighbouring pixels mean something, so that convolutions do.
         sized: whether ``NAME:4`` (pixels per cell) is a form of it.
-        as_given: whether networks see the arrays that the world itself gives.
         features: world -> the arrays from which features of a vector are computed, for those who
             compute them elsewhere (`skills.export`).
     """
@@ -48,7 +47,6 @@ class Observation:
     fits: Callable[[World], bool]
     images: bool = False
     sized: bool = False
-    as_given: bool = False
     features: Callable[[Any], Mapping[str, Any]] | None = None
 
 
@@ -227,9 +225,7 @@ def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float)
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
     {
         "one_hot": Observation("the state's number, one-hot", _one_hot, _is_table),
-        "arrays": Observation(
-            "what the world itself gives", _arrays, _has_arrays, images=True, as_given=True
-        ),
+        "arrays": Observation("what the world itself gives", _arrays, _has_arrays, images=True),
         "rbf": Observation(
             f"{_CENTRES} x {_CENTRES} bumps over the plane, where observations are positions in it",
             _rbf,
