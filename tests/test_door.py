@@ -16,6 +16,7 @@ from apart.cli import main
 from apart.methods import METHODS
 from apart.objective.rewards import REWARDS, Reward
 from apart.runs.skills import Skills
+from apart.settings import resolve
 
 TINY = {"steps": 200, "skills": 3, "horizon": 4, "batch": 8, "buffer": 40, "evaluate_every": 100}
 WORLD = apart.parse_map("S..", "corridor")
