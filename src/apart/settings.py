@@ -199,9 +199,10 @@ def words(config: Config, world: World) -> list[str] | None:
         except UserError:
             return None
         differs = {name: wanted[name] for name in wanted if found[name] != wanted[name]}
-        if not differs:
+        more = _as_said(differs, config, Facts.of(config, world))
+        if not more:  # nor does what is left do anything
             break
-        options |= _as_said(differs, config, Facts.of(config, world))
+        options |= more
     else:
         return None
     said = ["train", named, "--method", config.method]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
@@ -342,6 +343,12 @@ def _same_again(named, method, options, slip=0.0):
     again, same_world = resolve(parsed.world, given.pop("method"), given, float(parsed.slip or 0))
     assert again == config
     assert same_world.about.spec == world.about.spec
+
+
+def test_the_command_of_an_old_run_leaves_out_what_does_nothing_today():
+    config, world = resolve("four_rooms", "apart_plus", {"skills": 7})
+    before = dataclasses.replace(config, batch=64)  # it was taken, and did nothing then, too
+    assert words(before, world) == words(config, world) is not None
 
 
 def test_a_world_that_only_python_has_is_no_word():
