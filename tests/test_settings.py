@@ -85,6 +85,17 @@ def test_the_memory_that_is_checked_holds_all_that_is_kept(method, starts):
     assert kept <= checks.memory_bytes(config, world)
 
 
+@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if m.beyond])
+def test_the_memory_that_is_checked_holds_what_is_kept_beyond_tables(method):
+    large = twins.jax_grid(parse("S" + "." * 39 + ("\n" + "." * 40) * 39, "large"))
+    config, world = resolve(large, method, {"skills": 300, "buffer": 2000})
+    hyper = hyper_of(config)
+    state = jax.eval_shape(initial(learner_of(world, config)), jax.numpy.uint32(0), hyper)
+    kept = sum(leaf.size * leaf.dtype.itemsize for leaf in jax.tree.leaves(state.learnt))
+    shown = 4 * 1600 * config.skills * (config.horizon + 1)  # observations of an evaluation
+    assert kept + shown <= checks.memory_bytes(config, world)
+
+
 def test_all_pairs_of_states_must_fit_into_memory(monkeypatch):
     monkeypatch.setattr(checks, "_physical_memory", lambda: 16 * 10**9)
     wide = parse("S" + "." * 299 + ("\n" + "." * 300) * 299, "wide")

@@ -357,6 +357,7 @@ def memory_bytes(config: Config, world: World) -> int:
         kept = config.buffer + config.skills * (config.horizon + 1)  # replay, evaluation
         if facts.objective.by_episode:  # whole episodes of a batch
             kept += config.batch * (config.decisions + 1)
+        kept += facts.objective.keeps(config.skills, config.decisions)
         ring = kept * numbers * np.dtype(world.obs.dtype).itemsize
     return 4 * floats + ring
 

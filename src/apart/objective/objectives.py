@@ -61,6 +61,7 @@ class Kind:
         posterior: whether its scores are a posterior of the skill, or its frequencies; where they
             are not, or their scale is nobody's to learn, no number of skills follows from them.
         least_decisions: how many an episode has at least, as it takes episodes in parts.
+        keeps: (K, decisions of an episode) -> how many observations it keeps for itself.
         works_with: (K, S) -> how many numbers it keeps and works with at once, of all pairs of
             skills or of states, beside what all objectives need; S = 0 where none are listed.
     """
@@ -85,6 +86,7 @@ class Kind:
     outputs: Callable[[int, int, int], tuple[int, ...]] = lambda skills, numbers, starts: (skills,)
     posterior: bool = True
     least_decisions: int = 1
+    keeps: Callable[[int, int], int] = lambda skills, decisions: 0
     works_with: Callable[[int, int], int] = lambda skills, states: 0
 
 
@@ -245,6 +247,7 @@ OBJECTIVES: Final = Registry(
             f"{_HOME}.upside_walks",
             reads=TRAINED,
             trains=True,
+            keeps=lambda skills, decisions: skills * max(decisions, 10),  # walks of each skill
             spreads=True,
             least_decisions=2,
         ),
