@@ -79,7 +79,7 @@ class Pool:
     def _listen(self, run: Any, words: Sequence[str]) -> Ended:
         """Run one child to its end."""
         last: deque[str] = deque(maxlen=1)
-        with child(run, words) as process:
+        with child(run, words, start_new_session=True) as process:  # Ctrl-C is passed on by us
             self._running[run] = process
             if self._told:  # it came before the child was known
                 process.send_signal(self._told)
@@ -90,8 +90,8 @@ class Pool:
         return ending(process.returncode, last)
 
 
-def child(folder: object, words: Sequence[str]) -> subprocess.Popen[str]:
-    """A process that goes on with the run in ``folder``; signals of this one's group pass it by."""
+def child(folder: object, words: Sequence[str], **more: Any) -> subprocess.Popen[str]:
+    """A process that goes on with the run in ``folder``; ``more`` is for `subprocess.Popen`."""
     return subprocess.Popen(
         command(folder, *words),
         stdout=subprocess.PIPE,
@@ -99,7 +99,7 @@ def child(folder: object, words: Sequence[str]) -> subprocess.Popen[str]:
         text=True,
         errors="replace",
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
-        start_new_session=True,
+        **more,
     )
 
 
