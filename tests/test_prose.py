@@ -822,6 +822,9 @@ HELD = {
 }
 
 
+COMPARED = ("four_rooms", "u_maze", "empty", "classic_rooms")
+
+
 def prose(page):
     """A page without the tables that are written from results, all on one line."""
     text = (ROOT / page).read_text(encoding="utf-8")
@@ -875,7 +878,19 @@ def test_what_the_page_says_of_sharing_is_what_was_stored():
         ]
         shared, own = both if row["label"].endswith("+ sharing") else both[::-1]
         times.setdefault(row["method"], []).append(shared / own)
+        assert len(row["seeds"]) == 8
     assert all(len(found) == 4 for found in times.values())
+    for of, name, said in (
+        ("compare-sharing", "apart + sharing", "has {} distinct last states in"),
+        ("compare-long", "apart", "without it {} after 5M"),
+    ):
+        *some, last = (f"{compared(name, where, of=of):.1f}" for where in COMPARED)
+        assert said.format(f"{', '.join(some)} and {last}") in page
+    least = [name for name in times if name.startswith("ap_min")]
+    assert all(min(times[name][:3]) > 1.05 for name in least)
+    assert [name for name in least if times[name][3] < 1] == ["ap_min"]
+    averages = [found for name in times if name.startswith("ap_average") for found in times[name]]
+    assert 1.08 < min(averages) < max(averages) < 1.28
     for method, words in (("disdain", "of `disdain` by"), ("count_bonus", "`count_bonus` by")):
         numbers = "{:.1f}, {:.1f}, {:.1f} and {:.1f}".format(*times[method])
         assert f"{words} {numbers}" in page
