@@ -846,7 +846,7 @@ def test_what_the_page_says_of_five_times_as_many_steps_is_what_was_stored():
         shorter = compared(row["label"], row["world"])
         after = fmean(row["cells"]["distinct"]["values"])
         more.setdefault(row["label"], {})[row["world"]] = after - shorter
-        assert len(row["seeds"]) == 8 or row["label"].startswith("ap_"), row["label"]
+        assert len(row["seeds"]) == 8, row["label"]
     assert "`apart`, `tuned_vic`, `vic` and `vic_unbiased` go on finding in every world" in page
     for name in ("apart", "tuned_vic", "vic", "vic_unbiased"):
         assert min(more[name].values()) > 1
@@ -865,6 +865,19 @@ def test_what_the_page_says_of_five_times_as_many_steps_is_what_was_stored():
         before = compared("apart", where)
         said = f"from {before:.1f} to {before + more['apart'][where]:.1f} {of}"
         assert said in page
+        for name in ("ap_min", "ap_min_dropout"):
+            before = compared(name, where)
+            assert f"from {before:.1f} to {before + more[name][where]:.1f}" in page
+    least = [
+        {where: compared(name, where, of="compare-long") for where in COMPARED}
+        for name in ("apart", "ap_min", "ap_min_dropout", "ap_min_ascending")
+    ]
+    own, plain, dropped, ascending = least
+    said = [f"{found['empty']:.1f}" for found in (plain, dropped, own)]
+    assert "past it ({} and {}, `apart` {})".format(*said) in page
+    assert min(plain["empty"], dropped["empty"]) > own["empty"] + 2
+    assert all(abs(ascending[where] - own[where]) < 2.5 for where in COMPARED)
+    assert all(0 < max(more[name].values()) < 10 for name in ("ap_average", "ap_average_art"))
 
 
 def test_what_the_page_says_of_sharing_is_what_was_stored():
