@@ -23,8 +23,8 @@ def looked_beyond(given: Given, objective: Objective) -> tuple[int, ...]:
     objective says itself what an edge is worth, it counts as any other state.
     """
     config = given.p.config
-    by_itself = objective.at_edge or OBJECTIVES[config.objective].by_episode
-    if given.next_state is None or by_itself or not config.bootstrap_last:
+    not_asked = objective.at_edge or OBJECTIVES[config.objective].by_episode
+    if given.next_state is None or not_asked or not config.bootstrap_last:
         return ()
     return edge_of(given)
 
