@@ -1,9 +1,10 @@
-"""Write the tables of README and docs from the stored results; `--check` only compares.
+"""Write the tables and numbers of README and docs from the stored results; `--check` compares.
 
     python benchmarks/tables.py [--check]
 
-A table stands between `<!-- name -->` and `<!-- /name -->` in any page; the function that makes it
-has its name and is in a module of `tabled`.
+A table stands between `<!-- name -->` and `<!-- /name -->` in any page, on lines of its own; a
+number in a sentence stands in `<!--name.0-->85<!--/-->`, where 0 is its index in what the function
+returns. The functions are in the modules of `tabled`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pkgutil
 import re
 
 import tabled
-from tabled.base import ROOT, TABLES
+from tabled.base import NUMBERS, ROOT, TABLES
 
 for module in pkgutil.iter_modules(tabled.__path__):
     importlib.import_module(f"tabled.{module.name}")
@@ -25,7 +26,12 @@ def renewed(text: str) -> str:
         name = match.group(1)
         return f"<!-- {name} -->\n{TABLES[name]()}\n<!-- /{name} -->"
 
-    return re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", fill, text, flags=re.DOTALL)
+    def number(match: re.Match[str]) -> str:
+        name, index = match.group(1), int(match.group(2))
+        return f"<!--{name}.{index}-->{NUMBERS[name]()[index]}<!--/-->"
+
+    text = re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", fill, text, flags=re.DOTALL)
+    return re.sub(r"<!--(\w+)\.(\d+)-->.*?<!--/-->", number, text)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,20 @@ from apart.paper._spec import Results
 
 ROOT = Path(__file__).parents[2]
 TABLES: dict[str, Callable[[], str]] = {}
+NUMBERS: dict[str, Callable[[], Sequence[str]]] = {}
 
 
 def table(made: Callable[[], str]) -> Callable[[], str]:
     """``made`` stands in the docs between marks of its name."""
     assert made.__name__ not in TABLES
     TABLES[made.__name__] = made
+    return made
+
+
+def numbers(made: Callable[[], Sequence[str]]) -> Callable[[], Sequence[str]]:
+    """``made`` gives numbers for sentences: ``<!--NAME.0-->85<!--/-->`` is the first of them."""
+    assert made.__name__ not in NUMBERS
+    NUMBERS[made.__name__] = made
     return made
 
 
