@@ -429,7 +429,7 @@ def test_an_option_added_later_changes_no_fingerprint():
 def test_rounds_make_at_least_the_steps_asked_for():
     config, _ = resolve("four_rooms", "apart", {"steps": 1001, "evaluate_every": 90})
     assert config.iterations == 26
-    assert config.evaluate_iterations == 2
+    assert config.evaluation_interval == 2 * config.collection
 
 
 def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes():

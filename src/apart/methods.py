@@ -39,6 +39,11 @@ class Method:
     beyond: Method | None = None
 
     @property
+    def elsewhere(self) -> Method:
+        """The method where states cannot be listed: an update in 50 steps, some 50 decisions."""
+        return self.beyond or dataclasses.replace(self, steps_per_update=50, decisions=50)
+
+    @property
     def learns(self) -> bool:
         """Whether it makes updates, unless the user says otherwise."""
         return self.options.get("updates_per_episode") != 0
@@ -104,7 +109,6 @@ _LOGITS: Final[Mapping[str, Option]] = {
 _SPREAD_BEYOND: Final = Method(
     "ends that share what was seen among them, as points; networks learn to come there",
     {
-        "steps": 1_000_000,
         "discriminator": "ends",
         "reward": "near_end",
         "time_weight": "all",

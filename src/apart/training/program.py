@@ -1,9 +1,10 @@
 """The program of a run: where world, collector and learner meet.
 
-``chunk(state, hyper, n)`` makes n rounds of (collect episodes, learn). For tables and JAX worlds it
-is one compiled loop that does not touch the host; n is an argument, so that all chunks of a run
-share one compilation. For host worlds it is a Python loop around two compiled functions. Callers
-see no difference.
+``chunk(state, hyper, n, until)`` makes n rounds of (collect episodes, learn). Where episodes can
+end early it stops sooner, after the round in which the steps come to ``until``. For tables and JAX
+worlds it is one compiled loop that does not touch the host; n and ``until`` are arguments, so that
+all chunks of a run share one compilation. For host worlds it is a Python loop around two compiled
+functions. Callers see no difference.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ from apart.training.rounds import (
     round_of,
     seeds_of,
 )
-from apart.training.state import Hyper, TrainState
+from apart.training.state import Hyper, StepCount, TrainState
+from apart.worlds.lifetime import may_end
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
@@ -44,7 +46,7 @@ class Program(NamedTuple):
     """Functions for one world and one static configuration."""
 
     init: Callable[[Array, Hyper], TrainState]
-    chunk: Callable[[TrainState, Hyper, Array], TrainState]
+    chunk: Callable[..., TrainState]  # (state, numbers, rounds n, until: `StepCount` or no limit)
     evaluate: Callable[[TrainState, Hyper], Evaluation]
     finite: Callable[[TrainState], Array]  # [] bool: all parameters are
     close: Callable[[], None] = lambda: None  # lets go of what lives on the host
@@ -90,13 +92,27 @@ def _program(key: _Key) -> Program:
 def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> Program:
     """One donated loop; nothing of it happens on the host."""
     iterate = iterate_with(world, config, learner)
+    counts = isinstance(world, JaxWorld) and may_end(world)
 
-    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
-        last: TrainState = jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
-        return last
+    def chunk(
+        state: TrainState, hyper: Hyper, n: Array, until: StepCount | None = None
+    ) -> TrainState:
+        if not counts:
+            after_n: TrainState = jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
+            return after_n
+
+        def goes_on(carry: tuple[Array, TrainState]) -> Array:
+            i, now = carry
+            assert now.made is not None
+            return i < n if until is None else (i < n) & now.made.below(until)
+
+        begin = (jnp.int32(0), state)
+        _, after = jax.lax.while_loop(goes_on, lambda c: (c[0] + 1, iterate(c[1], hyper)), begin)
+        there: TrainState = after
+        return there
 
     return Program(
-        init=jax.jit(initial(learner)),
+        init=jax.jit(initial(learner, counts)),
         chunk=jax.jit(chunk, donate_argnums=0),
         evaluate=jax.jit(partial(evaluations.evaluate, world, config, learner)),
         finite=jax.jit(_finite),
@@ -130,7 +146,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     )
 
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
-        return learnt_from(learner, state, made, episodes)
+        return learnt_from(config, learner, state, made, episodes)
 
     learn = jax.jit(end, donate_argnums=0)
     measure = jax.jit(partial(evaluations.measured, config, learner))
@@ -138,18 +154,24 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def play(q: Params, drawn: Drawn, seeds: list[int]) -> Episodes:
         return host.by_host(lambda *seen: act(q, *seen), drawn, seeds, config.hold)
 
-    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
+    def chunk(
+        state: TrainState, hyper: Hyper, n: Array, until: StepCount | None = None
+    ) -> TrainState:
         if n == 0:  # compiles: a round of nothing, on a copy
             like = example(world, config, by_place)
             learn(jax.tree.map(jnp.copy, state), begin(state, hyper), like)
         for _ in range(int(n)):
+            assert state.made is not None
+            if until is not None and not state.made.below(until):
+                break
             made = begin(state, hyper)
             seeds = seeds_of(state.key, int(state.iteration), config.episodes_per_update)
             episodes = play(state.learnt.q.params, made.drawn, seeds)
             if not tried:
                 tried.append(True)
                 _warn_unless_same(world, episodes, play(state.learnt.q.params, made.drawn, seeds))
-            state = learn(state, made, episodes if by_place else episodes.without_places())
+            seen = episodes if by_place else episodes.without_places()
+            state = learn(state, made, seen._replace(steps=episodes.steps))
         return state
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
@@ -164,7 +186,9 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
         found: Evaluation = measure(state.learnt, hyper, episodes)
         return found
 
-    return Program(jax.jit(initial(learner)), chunk, evaluate, jax.jit(_finite), host.close)
+    return Program(
+        jax.jit(initial(learner, counts=True)), chunk, evaluate, jax.jit(_finite), host.close
+    )
 
 
 def _warn_unless_same(world: HostWorld, one: Episodes, again: Episodes) -> None:

@@ -89,6 +89,23 @@ class Places(NamedTuple):
         return self.most if self.n is None else self.n
 
 
+FEW_SKILLS = 20  # where the number of places is unknown, or an episode is expensive
+
+
+class Usual(NamedTuple):
+    """Options that suit a world whose states cannot be listed, unless the user says otherwise.
+
+    Attributes:
+        skills: K.
+        steps: environment steps, at least.
+        episodes_per_update: episodes that are made side by side.
+    """
+
+    skills: int
+    steps: int
+    episodes_per_update: int
+
+
 class _World:
     """What the three records have in common."""
 
@@ -103,6 +120,10 @@ class _World:
     def __repr__(self) -> str:
         known = "" if self.places.n is None else f", {self.places.n} places"
         return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
+
+    def skills_for(self, most: int) -> int:
+        """A number of skills that suits it: one for each place, at most ``most``."""
+        return max(2, min(self.places.n or FEW_SKILLS, most))
 
 
 class Scaling(NamedTuple):
@@ -248,6 +269,11 @@ class JaxWorld(_World):
     cells: TableWorld | None = None
     render: Callable[[Any], Any] | None = None
 
+    @property
+    def usual(self) -> Usual:
+        """Steps are compiled and cheap."""
+        return Usual(self.skills_for(100), 1_000_000, 1)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HostWorld(_World):
@@ -262,6 +288,8 @@ class HostWorld(_World):
         place: (observations [n, ...], infos) -> [n] the numbers of their places.
         timeout: seconds after which an environment that does not come back is given up.
         filmed: as ``make``, environments that render (``rgb_array``); None: those of ``make`` may.
+        lives: mean steps of random play before the environment itself ends an episode; None: it was
+            not seen to do so.
     """
 
     about: About
@@ -271,6 +299,12 @@ class HostWorld(_World):
     place: Callable[[Any, Mapping[str, Any]], IntArray]
     timeout: float = 60.0
     filmed: Callable[[int], Any] | None = None
+    lives: int | None = None
+
+    @property
+    def usual(self) -> Usual:
+        """Steps are made in Python; environments side by side share the network's work."""
+        return Usual(self.skills_for(FEW_SKILLS), 200_000, 8)
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
