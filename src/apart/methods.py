@@ -465,7 +465,7 @@ METHODS: Final = Registry(
             ),
         ),
         "upside_flat": _of_others(
-            "the same without the tree: skills as long as an episode, all from the start",
+            "UPSIDE without its tree: skills as long as an episode, all from the start",
             "upside",
             paper=references.UPSIDE_FLAT,
             caveat=_IDENTIFIED,
