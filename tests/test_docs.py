@@ -8,6 +8,9 @@ import sys
 from pathlib import Path
 
 import tables
+from tabled.family import family_papers
+
+from apart.methods import METHODS
 
 ROOT = Path(__file__).parent.parent
 
@@ -21,6 +24,27 @@ def test_tables_equal_the_stored_results():
 def test_every_table_is_shown():
     marks = {name for page in pages() for name in re.findall(r"<!-- /(\w+) -->", read(page))}
     assert marks == set(tables.TABLES)
+
+
+def test_methods_without_a_rank_are_in_no_ranked_table():
+    unranked = {name for name, method in METHODS.items() if method.unranked}
+    assert unranked == {"relative_vic", "rnd", "count_exploration"}
+    for name in ("readme_compare", "compare_few"):
+        shown = set(re.findall(r"^\| `(\w+)`", tables.TABLES[name](), re.MULTILINE))
+        assert "vic" in shown
+        assert not unranked & shown
+    assert unranked <= set(re.findall(r"^\| `(\w+)`", tables.TABLES["compare"](), re.MULTILINE))
+
+
+def test_the_family_table_has_every_method_of_another_paper():
+    """Others are APART's own (they have readings), this package's, or no method."""
+    named = re.findall(r"^\| \[`(\w+)`\]\((\w+\.md)\) \| \[", family_papers(), re.MULTILINE)
+    assert {name for name, _ in named} == {n for n, method in METHODS.items() if method.paper}
+    others = [n for n, method in METHODS.items() if method.settled and not method.paper]
+    own = ["apart_logits", "apart_pixels", "apart_plus", "apart_spread", "random_walk"]
+    assert sorted(others) == own
+    assert not any(method.paper for method in METHODS.values() if not method.settled)
+    assert all((ROOT / "docs" / "family" / page).exists() for _, page in named)
 
 
 def test_the_ledger_equals_the_stored_results():

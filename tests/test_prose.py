@@ -847,8 +847,8 @@ def test_what_the_page_says_of_five_times_as_many_steps_is_what_was_stored():
         after = fmean(row["cells"]["distinct"]["values"])
         more.setdefault(row["label"], {})[row["world"]] = after - shorter
         assert len(row["seeds"]) == 8, row["label"]
-    assert "`apart`, `tuned_vic`, `vic` and `vic_unbiased` go on finding in every world" in page
-    for name in ("apart", "tuned_vic", "vic", "vic_unbiased"):
+    assert "`apart`, `tuned_vic`, `vic` and `vic_counts` go on finding in every world" in page
+    for name in ("apart", "tuned_vic", "vic", "vic_counts"):
         assert min(more[name].values()) > 1
     for name, but in (("dgpo", "classic_rooms"), ("valor", "empty")):
         assert f"`{name}` in all but `{but}`" in page
@@ -908,7 +908,7 @@ def test_what_the_page_says_of_sharing_is_what_was_stored():
         numbers = "{:.1f}, {:.1f}, {:.1f} and {:.1f}".format(*times[method])
         assert f"{words} {numbers}" in page
     assert "of `discern` by {:.1f}, {:.1f}, {:.1f} and {:.1f};".format(*times["discern"]) in page
-    assert all(min(times[name]) > 1 for name in ("vic_unbiased", "apart_plus", "apart_logits"))
+    assert all(min(times[name]) > 1 for name in ("vic_counts", "apart_plus", "apart_logits"))
     assert all(0.8 < found < 1.15 for found in times["vic"])
     assert sum(found > 1 for found in times["tuned_vic"]) == 3
     assert "by 1.1 to 2.8" in prose("docs/family/disdain.md")

@@ -11,17 +11,20 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
+import apart
 from apart import checks
 from apart._config import ELSEWHERE, MOVED, SPECS, TYPES, Config, Options, flag
-from apart._errors import UserError
+from apart._errors import RENAMED, UserError
 from apart.cli import main
-from apart.facts import choices, needs_task, spreads
+from apart.facts import NAMED, choices, needs_task, spreads
 from apart.learner import networks
 from apart.methods import METHODS
+from apart.runs import plan
 from apart.settings import completed, resolve
 from apart.training.learners import learner_of, lists_states
 from apart.training.rounds import initial
 from apart.training.state import hyper_of
+from apart.worlds import grid
 from apart.worlds.grid import parse
 from apart.worlds.world import Places
 
@@ -380,6 +383,31 @@ def test_removed_flags_name_what_does_their_work_now(capsys):
         assert main(["train", "four_rooms", f"{flag(name)}=1"]) == 2
         printed = capsys.readouterr().err
         assert now in printed
+
+
+def test_an_old_name_is_answered_with_the_new_one(tmp_path, capsys):
+    """On the command line, in Python, and for a run that was made under the old name."""
+    for (kind, old), new in RENAMED.items():
+        assert new in NAMED[kind]
+        assert old not in NAMED[kind]
+    out = str(tmp_path / "run")
+    assert main(["train", "corridor", "--method", "vic_unbiased", "--out", out]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "'vic_unbiased'" in said
+    assert "vic_counts" in said
+    for call in (
+        lambda: apart.train("corridor", method="vic_unbiased", out=out),
+        lambda: apart.compare("corridor", methods=["vic_unbiased"], out=out),
+        lambda: apart.register_method("mine", "x", like="vic_unbiased"),
+    ):
+        with pytest.raises(UserError, match="vic_counts"):
+            call()
+    plan.write(tmp_path, Config(method="vic_unbiased", horizon=4), grid.load("corridor"))
+    assert main(["resume", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "vic_counts" in said
 
 
 def test_an_unknown_method_suggests_the_nearest():

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+RENAMED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {("method", "vic_unbiased"): "vic_counts"}
+)
+"""(kind, old name) -> today's name: an old name is answered with the new one."""
 
 
 class UserError(Exception):
@@ -33,7 +40,9 @@ def nearest(name: str, choices: Iterable[str]) -> str:
 
 
 def unknown(kind: str, name: str, choices: Iterable[str]) -> UserError:
-    """The error for a ``name`` that is none of ``choices``, with the nearest valid one."""
+    """The error for a ``name`` that is none of ``choices``, with its new or the nearest name."""
+    if (kind, name) in RENAMED:
+        return UserError(f"unknown {kind} {name!r}; it is called {RENAMED[kind, name]} now")
     names = sorted(choices)
     hint = nearest(name, names) or f"; choose from {', '.join(names)}"
     return UserError(f"unknown {kind} {name!r}{hint}")
