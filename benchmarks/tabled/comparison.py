@@ -12,7 +12,7 @@ from apart.comparison.rows import ALONE
 from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
-from tabled.base import ROOT, markdown, table
+from tabled.base import ROOT, markdown, numbers, table
 
 
 def between(numbers: Collection[int]) -> str:
@@ -154,3 +154,59 @@ def readme_compare() -> str:
         rows.append([named(method), *means, " to ".join(dict.fromkeys(map(str, seeds)))])
     table = markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)
     return with_notes(table, found)
+
+
+def mean(study: str, label: str, world: str, metric: str = "distinct") -> float:
+    """Of a row in a stored comparison, over its seeds."""
+    rows = comparison.read(ROOT / "results" / f"{study}.json")
+    (row,) = (row for row in rows if (row.label, row.world) == (label, world))
+    return fmean(row.cells[metric].values)
+
+
+@numbers
+def compare_sharing_is_longer() -> list[str]:
+    """Distinct last states in four rooms: `apart` with sharing after 1M steps, without after 5M."""
+    rows = (("compare-sharing", "apart + sharing"), ("compare-long", "apart"))
+    return [f"{mean(study, label, 'four_rooms'):.1f}" for study, label in rows]
+
+
+@numbers
+def compare_sharing_gains() -> list[str]:
+    """How many times as many distinct last states sharing gives, least and most of the worlds."""
+    found = []
+    for method in ("disdain", "count_bonus", "discern"):
+        gains = []
+        for row in comparison.read(ROOT / "results" / "compare-sharing.json"):
+            if row.method == method:
+                gain = fmean(row.cells["distinct"].values) / mean("compare", method, row.world)
+                gains.append(1 / gain if row.label.endswith(ALONE) else gain)
+        found += [f"{min(gains):.1f}", f"{max(gains):.1f}"]
+    return found
+
+
+@numbers
+def compare_few_near_start() -> list[str]:
+    """The covering radius in four rooms of ten skills that stay near the start: least and most."""
+    methods = ("apart", "apart_plus", "vic", "diayn")
+    radii = [mean("compare-few", method, "four_rooms", "covering_radius") for method in methods]
+    return [f"{min(radii):.0f}", f"{max(radii):.0f}"]
+
+
+def _means_everywhere(label: str) -> dict[str, float]:
+    worlds = ("four_rooms", "u_maze", "empty", "classic_rooms")
+    return {world: mean("compare", label, world) for world in worlds}
+
+
+@numbers
+def count_bonus_beside_disdain() -> list[str]:
+    """By how many distinct last states the two differ: in `empty`, and at most elsewhere."""
+    counts, ensembles = _means_everywhere("count_bonus"), _means_everywhere("disdain")
+    more = {world: counts[world] - ensembles[world] for world in counts}
+    return [f"{more.pop('empty'):.1f}", f"{max(map(abs, more.values())):.1f}"]
+
+
+@numbers
+def eddict_last_states() -> list[str]:
+    """The fewest and the most of the four worlds."""
+    found = _means_everywhere("eddict").values()
+    return [f"{min(found):.0f}", f"{max(found):.0f}"]

@@ -257,3 +257,25 @@ def family_upside() -> str:
     head += ["longest chain"]
     head += ["distinct last cells", "covering radius", "ideal radius for as many"]
     return markdown([*head, "least mean posterior"], rows)
+
+
+@numbers
+def disdain_averaged() -> list[str]:
+    """The highest information count at 600M steps where steps are means over trajectories."""
+    last = stored("family-disdain-long")["variants"]["disdain"][-1]
+    assert last["updates"] * 320 == 600e6
+    return [f"{max(last['information_count']):.1f}"]
+
+
+@numbers
+def domino_leaves_the_task() -> list[str]:
+    """On how many seeds some skill earns nothing, of how many."""
+    rows = [row for row in stored("family-blocked") if row["method"] == "domino"]
+    return [f"{sum(row['mean_return'] < row['best_return'] for row in rows)}", f"{len(rows)}"]
+
+
+@numbers
+def smerl_comes_around() -> list[str]:
+    """On how many seeds some skill comes to the goal by the longer way, of how many."""
+    rows = _grouped("family-blocked", "method", "share")["smerl", None]
+    return [f"{sum(row['upper_walled'] > 0 for row in rows)}", f"{len(rows)}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
-from tabled.base import markdown, stored, table, thousands
+from tabled.base import markdown, numbers, stored, table, thousands
 
 
 @table
@@ -244,3 +244,35 @@ def maze_speed() -> str:
         for row in stored("mazes")["speed"]
     ]
     return markdown(["updates", "last layer", "ms per episode", "steps per second"], rows)
+
+
+def _mean_visited(label: str, k: str) -> list[str]:
+    """Buckets of the bottleneck and of the U."""
+    return [f"{fmean(run['visited'] for run in runs):.1f}" for runs in _maze_runs(label, k)]
+
+
+@numbers
+def maze_random() -> list[str]:
+    """Buckets that 100 random episodes visit, held as ours and in single steps as UPSIDE's."""
+    walk = stored("mazes")["walk"]
+    single = [fmean(run["visited"] for run in walk[name].values()) for name in ("bottleneck", "u")]
+    return [*_mean_visited("random_walk", "100"), *(f"{mean:.1f}" for mean in single)]
+
+
+@numbers
+def maze_every_step() -> list[str]:
+    """Buckets that `apart_spread` visits: deciding at every step, with more updates, held for 4."""
+    hold = stored("mazes")["hold"]
+    return [f"{hold[name]['bounded']['0']['visited']}" for name in ("1", "1, 16 updates", "4")]
+
+
+@numbers
+def maze_eddict() -> list[str]:
+    """Buckets that 50 skills visit, and that as many random episodes do."""
+    ours = [f"{float(mean):.0f}" for mean in _mean_visited("eddict", "50")]
+    return [*ours, *_mean_visited("random_walk", "50")]
+
+
+@numbers
+def maze_edl() -> list[str]:
+    return _mean_visited("edl", "50")
