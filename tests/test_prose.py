@@ -350,68 +350,6 @@ def domino_blocked():
 
 
 HELD = {
-    "README.md": {
-        "random actions visit {:.1f} and {:.1f} buckets in 100 episodes": (
-            lambda: [in_maze(name, 100, "random_walk") for name in ("bottleneck", "u")]
-        ),
-        "leave a cell of four rooms {:.0f} to {:.0f} steps away on average": (
-            lambda: spans(
-                compared(method, "four_rooms", "covering_radius", "compare-few")
-                for method in ("apart_plus", "apart", "diayn")
-            )
-        ),
-        "`apart_spread` within {:,} on {} of {}": lambda: soon("four_rooms"),
-        "(after {:,} to {:,} for the first time, {} seeds)": plus_soon,
-        "its *information count* is {:.0f} to {:.0f} (published: about 90)": (
-            lambda: disdain_at_the_end("disdain")
-        ),
-        "without ensemble and bonus, give {:.0f} to {:.0f}, and sooner": (
-            lambda: disdain_at_the_end("baseline with the initial Q of disdain")
-        ),
-        "`apart_plus` {:.0f} s, `vic` {:.0f} s, `diayn` {:.0f} s, `apart` {:.0f} s.": (
-            lambda: [seconds(method) for method in ("apart_plus", "vic", "diayn", "apart")]
-        ),
-        "has {:.1f} of {} skills after 1M steps, as many as after 5M without ({:.1f};": (
-            lambda: [
-                compared("apart + sharing", "four_rooms", of="compare-sharing"),
-                cells(),
-                compared("apart", "four_rooms", of="compare-long"),
-            ]
-        ),
-        "finds all {} skills of four rooms within 200,000 steps on {} of {} seeds": (
-            lambda: [cells(), *complete()]
-        ),
-        "{} of {} cells before training, all {} after 40,000 steps]": (
-            lambda: [film()[0], cells(), film()[40_000]]
-        ),
-        "*{} skills of `apart_plus` in four rooms, seed {}, at {} evaluations during one run": (
-            lambda: [
-                *(stored("animation")[name] for name in ("skills", "seed")),
-                WORDS[len(stored("animation")["episodes"])],
-            ]
-        ),
-        "--method apart_plus --steps 200k # {0} of {0} skills, each drawn": (
-            lambda: [by_all_seeds()]
-        ),
-        '"of", run.n_available) # {0} of {0}': lambda: [by_all_seeds()],
-        "Four rooms, {} skills, episodes of {} steps; {} cells can be reached.": (
-            lambda: [K, world().about.horizon, cells()]
-        ),
-        "it finds {:.1f} of {} cells in expectation ({} seeds, 200k steps;": (
-            lambda: [fmean(slip(0.2)), cells(), len(slip(0.2))]
-        ),
-        "it sweeps over the {} true states": lambda: [world().n_states],
-        "Sampling instead of sweeping gave {} skills instead of {} after 300 updates (one seed;": (
-            lambda: [choice("a batch, no sweep"), choice()]
-        ),
-        "has the {} maps that are included": lambda: [len(grid.maps())],
-        "apart reproduce reward_table # {} methods, {} seeds, {:.0f}M steps each": (
-            lambda: [len(ROWS), *reversed(at_end("reward_table"))]
-        ),
-        "--method apart_pixels --steps {:.0f}k # skills from images, {} minutes on one core": (
-            pixel_time
-        ),
-    },
     "docs/guide/quickstart.md": {
         "seed 0: {0} of {0} skills after 200,000 steps, first complete at {1:,} (...)": (
             lambda: [by_all_seeds(), first_complete()]

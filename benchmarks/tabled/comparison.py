@@ -122,24 +122,3 @@ def compare_sharing() -> str:
             for m in in_order
         ],
     )
-
-
-@table
-def readme_compare() -> str:
-    """Distinct last states of the methods of papers and of ours, in all worlds of a comparison."""
-    found = comparison.read(ROOT / "results" / "compare.json")
-    worlds = list(dict.fromkeys(row.world for row in found))
-    cells: dict[str, dict[str, tuple[float, int]]] = {}
-    for row in found:
-        part = row.label.startswith(("ap_", "ova_")) or row.label != row.method
-        if not part:
-            values = row.cells["distinct"].values
-            cells.setdefault(row.method, {})[row.world] = (fmean(values), len(values))
-    most = {row.world: row.cells["distinct"].most for row in found}
-    named = naming(found)
-    rows = []
-    for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
-        means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
-        seeds = sorted({n for _, n in by_world.values()})
-        rows.append([named(method), *means, " to ".join(dict.fromkeys(map(str, seeds)))])
-    return markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)
