@@ -134,28 +134,6 @@ def compare_sharing() -> str:
     return with_notes(table, found)
 
 
-@table
-def readme_compare() -> str:
-    """Distinct last states of the methods of papers and of ours, in all worlds of a comparison."""
-    found = show.ranked(comparison.read(ROOT / "results" / "compare.json"))
-    worlds = list(dict.fromkeys(row.world for row in found))
-    cells: dict[str, dict[str, tuple[float, int]]] = {}
-    for row in found:
-        part = row.label.startswith(("ap_", "ova_")) or row.label != row.method
-        if not part:
-            values = row.cells["distinct"].values
-            cells.setdefault(row.method, {})[row.world] = (fmean(values), len(values))
-    most = {row.world: row.cells["distinct"].most for row in found}
-    named = naming(found)
-    rows = []
-    for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
-        means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
-        seeds = sorted({n for _, n in by_world.values()})
-        rows.append([named(method), *means, " to ".join(dict.fromkeys(map(str, seeds)))])
-    table = markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)
-    return with_notes(table, found)
-
-
 def mean(study: str, label: str, world: str, metric: str = "distinct") -> float:
     """Of a row in a stored comparison, over its seeds."""
     rows = comparison.read(ROOT / "results" / f"{study}.json")
