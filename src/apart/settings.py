@@ -24,7 +24,7 @@ from apart.learner.networks import NETWORKS, Form
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS, OURS, READINGS, Method
 from apart.worlds.holding import held
-from apart.worlds.lifetime import lifetime
+from apart.worlds.lifetime import is_grid, lifetime
 from apart.worlds.observations import OBSERVATIONS
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, n_available
 
@@ -66,8 +66,7 @@ def resolve(
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.about.horizon)
     if record.decisions and "hold" not in own:
-        hold = _held_for(config.horizon, min(lifetime(loaded), config.horizon), record.decisions)
-        config = dataclasses.replace(config, hold=hold)
+        config = dataclasses.replace(config, hold=_held_for(loaded, config.horizon, record))
     every = record.steps_per_update
     if every and "updates_per_episode" not in {**record.options, **options}:
         updates = max(round(config.collection / every), 1)
@@ -99,13 +98,16 @@ def _record(method: str, world: World) -> Method:
     return record if isinstance(world, TableWorld) else record.elsewhere
 
 
-def _held_for(horizon: int, length: int, decisions: int) -> int:
-    """For how many steps a decision is held: a divisor of T that gives about so many decisions.
+def _held_for(world: World, horizon: int, record: Method) -> int:
+    """For how many steps a decision is held, a divisor of T; 1 in grids, where it would overshoot.
 
-    In an episode of ``length``, as random play has them.
+    An episode as long as random play lives has about the decisions that the method wants.
     """
+    if isinstance(world, TableWorld) or is_grid(world):
+        return 1
+    length = min(lifetime(world), horizon)
     divisors = [n for n in range(1, horizon + 1) if horizon % n == 0]
-    return min(divisors, key=lambda n: abs(math.log(length / n / decisions)))
+    return min(divisors, key=lambda n: abs(math.log(length / n / record.decisions)))
 
 
 _SHARE: Final = 10  # of all simulated steps, one in so many is for evaluations

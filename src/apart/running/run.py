@@ -191,7 +191,7 @@ class _Training:
         self._save(state)
         self.logbook.end(steps, evaluation, self._wall_seconds())
         self.writer.skills(records.skills_of(self.world, evaluation), self.identity, self._evidence)
-        self.writer.summary(self._summary(steps, evaluation))
+        self.writer.summary(self._summary(steps, evaluation, self._random_walk(state)))
         return run_folder.load(self.writer.path)
 
     def _steps(self, state: TrainState) -> int:
@@ -320,7 +320,20 @@ class _Training:
             counted=self.world.places.counted,
         )
 
-    def _summary(self, env_steps: int, evaluation: Evaluation) -> dict[str, Any]:
+    def _random_walk(self, state: TrainState) -> float | None:
+        """What random actions find: exact in tables, else in as many episodes as there are skills.
+
+        None where the world has no places to count.
+        """
+        if self.program.random is None:
+            return records.random_walk(self.world, self.config)
+        if not self.world.places.counted:
+            return None
+        return len(np.unique(np.asarray(self.program.random(state))))
+
+    def _summary(
+        self, env_steps: int, evaluation: Evaluation, random_walk: float | None
+    ) -> dict[str, Any]:
         c, seconds = self.config, self.clock.spent()
         return {
             "config_sha256": self.identity,
@@ -330,7 +343,7 @@ class _Training:
             "n_effective": self.logbook.n_effective,
             "n_available": self.n_available,
             "evidence": self._evidence,
-            "n_random_walk": records.random_walk(self.world, c),
+            "n_random_walk": random_walk,
             "spread": records.spread_of(self.world, c, evaluation),
             "task": records.task_of(self.world, c, evaluation),
             "first_full_at": self.logbook.first_full_at,

@@ -22,7 +22,7 @@ from apart._config import Config
 from apart._types import Array, Obs
 from apart.learner.approximators import Params
 from apart.learner.episodes import Episodes
-from apart.training import choices, evaluations
+from apart.training import choices, collect, evaluations
 from apart.training.choices import Drawn
 from apart.training.evaluate import Evaluation
 from apart.training.host import Host
@@ -36,6 +36,7 @@ from apart.training.rounds import (
     learnt_from,
     round_of,
     seeds_of,
+    start_key,
 )
 from apart.training.state import Hyper, StepCount, TrainState
 from apart.worlds.lifetime import may_end
@@ -49,6 +50,8 @@ class Program(NamedTuple):
     chunk: Callable[..., TrainState]  # (state, numbers, rounds n, until: `StepCount` or no limit)
     evaluate: Callable[[TrainState, Hyper], Evaluation]
     finite: Callable[[TrainState], Array]  # [] bool: all parameters are
+    random: Callable[[TrainState], Array] | None
+    # -> [K] the places in which K episodes of random actions end; None where that is known exactly
     close: Callable[[], None] = lambda: None  # lets go of what lives on the host
 
 
@@ -92,7 +95,8 @@ def _program(key: _Key) -> Program:
 def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> Program:
     """One donated loop; nothing of it happens on the host."""
     iterate = iterate_with(world, config, learner)
-    counts = isinstance(world, JaxWorld) and may_end(world)
+    in_jax = world if isinstance(world, JaxWorld) else None
+    counts = in_jax is not None and may_end(in_jax)
 
     def chunk(
         state: TrainState, hyper: Hyper, n: Array, until: StepCount | None = None
@@ -116,7 +120,23 @@ def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> 
         chunk=jax.jit(chunk, donate_argnums=0),
         evaluate=jax.jit(partial(evaluations.evaluate, world, config, learner)),
         finite=jax.jit(_finite),
+        random=None if in_jax is None else jax.jit(partial(_random_in_jax, in_jax, config)),
     )
+
+
+def _random_in_jax(world: JaxWorld, config: Config, state: TrainState) -> Array:
+    heads = (world.about.heads,) * (world.about.heads > 1)
+    values = jnp.zeros((config.skills, *heads, world.about.n_actions, 1))  # chance decides instead
+    episodes = collect.by_steps(
+        collect.steps_of(world),
+        lambda obs: values,
+        evaluations.at_random(world.about, config, state),
+        start_key(state.key),
+        one_start=True,
+        hold=config.hold,
+    )
+    assert episodes.place is not None
+    return episodes.place[:, -1]
 
 
 def _finite(state: TrainState) -> Array:
@@ -176,18 +196,31 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         drawn, _ = evaluations.every_skill(about, config, learner, state, hyper)
-        q, side = evaluated(state.learnt), evaluated_side(config)
-        played = []
-        for first in range(0, config.skills, side):
-            some = drawn.part(first, side)
-            # The same start in all evaluations, for all skills: what differs is what they do.
-            played.append(play(q, some, seeds_of(state.key, -1, 1) * len(some.skill)))
-        episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
-        found: Evaluation = measure(state.learnt, hyper, episodes)
+        found: Evaluation = measure(state.learnt, hyper, side_by_side(state, drawn))
         return found
 
+    def random(state: TrainState) -> Array:
+        episodes = side_by_side(state, evaluations.at_random(about, config, state))
+        assert episodes.place is not None
+        return episodes.place[:, -1]
+
+    def side_by_side(state: TrainState, drawn: Drawn) -> Episodes:
+        """An episode of every skill, all from the start that all evaluations have."""
+        side, played = evaluated_side(config), []
+        for first in range(0, config.skills, side):
+            some = drawn.part(first, side)
+            seeds = seeds_of(state.key, -1, 1) * len(some.skill)
+            played.append(play(evaluated(state.learnt), some, seeds))
+        joined: Episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
+        return joined
+
     return Program(
-        jax.jit(initial(learner, counts=True)), chunk, evaluate, jax.jit(_finite), host.close
+        init=jax.jit(initial(learner, counts=True)),
+        chunk=chunk,
+        evaluate=evaluate,
+        finite=jax.jit(_finite),
+        random=random,
+        close=host.close,
     )
 
 

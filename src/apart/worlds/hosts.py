@@ -138,6 +138,7 @@ def _found(
     offset, scale = spaces.standard(seen, sample)
     return {
         **({"lives": round(_SAMPLE / ended)} if ended else {}),
+        **({"whole": True} if not np.mod(sample, 1).any() else {}),
         "observation": {
             "shape": list(seen.shape),
             "dtype": seen.dtype,
@@ -197,6 +198,7 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         timeout=float(spec.get("timeout", HostWorld.timeout)),
         filmed=lambda n: _filmed(spec, name, acts, obs, n),
         lives=spec.get("lives"),
+        whole=bool(spec.get("whole")),
     )
 
 

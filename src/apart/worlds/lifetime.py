@@ -31,6 +31,11 @@ def may_end(world: JaxWorld) -> bool:
     return jax.eval_shape(world.step, jax.random.key(0), state, action)[1] is not None
 
 
+def is_grid(world: HostWorld | JaxWorld) -> bool:
+    """Whether observations are made of whole numbers: every step of such a world is a decision."""
+    return not world.obs.dtype.startswith("float") or (isinstance(world, HostWorld) and world.whole)
+
+
 def _in_jax(world: JaxWorld, horizon: int) -> int:
     if not may_end(world):
         return horizon

@@ -290,6 +290,7 @@ class HostWorld(_World):
         filmed: as ``make``, environments that render (``rgb_array``); None: those of ``make`` may.
         lives: mean steps of random play before the environment itself ends an episode; None: it was
             not seen to do so.
+        whole: all numbers of observations are whole, as in grids.
     """
 
     about: About
@@ -300,6 +301,7 @@ class HostWorld(_World):
     timeout: float = 60.0
     filmed: Callable[[int], Any] | None = None
     lives: int | None = None
+    whole: bool = False
 
     @property
     def usual(self) -> Usual:
