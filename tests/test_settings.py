@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import get_args, get_type_hints
 
 import jax
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import apart
-from apart import checks
+from apart import checks, worlds
 from apart._config import ELSEWHERE, MOVED, SPECS, TYPES, Config, Options, flag
 from apart._errors import RENAMED, UserError
 from apart.cli import main
@@ -26,7 +27,8 @@ from apart.training.rounds import initial
 from apart.training.state import hyper_of
 from apart.worlds import grid
 from apart.worlds.grid import parse
-from apart.worlds.world import Places
+from apart.worlds.lifetime import lifetime
+from apart.worlds.world import ObsSpec, Places
 
 
 def test_the_papers_hyper_parameters_are_the_defaults():
@@ -468,6 +470,47 @@ def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes
     found = completed(stored, world)
     assert found == dataclasses.replace(stored, network="mlp:256,256")
     assert completed(found, world) is found
+
+
+def runs_in(world):
+    """Methods that can be trained there."""
+    for name in METHODS:
+        try:
+            yield name, resolve(world, name, {})[0]
+        except UserError as error:
+            assert re.search("table|places|seen as", str(error)), error
+
+
+@pytest.mark.parametrize(
+    "world", ["gym:CartPole-v1", "gym:hostile:Walk-v0", "maze:u", "maze:bottleneck:start=random"]
+)
+def test_defaults_outside_tables_are_sensible_for_every_method(world):
+    loaded = worlds.load(world)
+    methods = dict(runs_in(loaded))
+    assert {"apart", "diayn", "vic", "disdain", "metra", "apart_spread"} <= {*methods}
+    for name, config in methods.items():
+        updates = config.updates_per_episode
+        assert name == "random_walk" or config.collection / updates <= 50, name
+        evaluations = 1 + -(-config.total_steps // config.evaluation_interval)
+        played = evaluations * config.skills * config.horizon
+        assert played / (played + config.total_steps) <= 0.1, name
+        assert config.horizon == loaded.about.horizon <= 200
+        assert config.skills <= 100
+        assert lifetime(loaded) / config.hold >= 10, name  # decisions of a random episode
+        assert config.total_steps <= 2_000_000, name
+
+
+def test_the_replay_of_large_observations_is_cut_to_what_fits():
+    table = twins.parse("S..\n...", "twin")
+    large = dataclasses.replace(twins.jax_grid(table), obs=ObsSpec((210, 160, 3), "uint8"))
+    options = {"network": "mlp:8"}
+    assert 5_000 < resolve(large, "apart_spread", options)[0].buffer < 12_000
+    assert resolve(large, "diayn", {**options, "buffer": 20_000})[0].buffer == 20_000
+
+
+def test_actions_are_not_held_in_grids():
+    assert resolve("gym:FrozenLake-v1", "apart_spread", {})[0].hold == 1
+    assert resolve("gym:MountainCar-v0", "apart_spread", {})[0].hold == 4
 
 
 @pytest.mark.parametrize(

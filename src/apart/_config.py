@@ -218,7 +218,7 @@ class Config:
 
     @property
     def total_steps(self) -> int:
-        """Environment steps of the whole run: at least ``steps``, in rounds of full length."""
+        """Environment steps of the whole run where no episode ends early: in full rounds."""
         return self.iterations * self.collection
 
     @property
@@ -231,9 +231,9 @@ class Config:
         return env_steps * self.updates_per_episode // self.collection
 
     def next_evaluation(self, env_steps: int) -> int:
-        """The number of steps after which skills are evaluated next."""
+        """The number of steps after which skills are evaluated next, in a run without an end."""
         every = self.evaluation_interval
-        return min((env_steps // every + 1) * every, self.total_steps)
+        return (env_steps // every + 1) * every
 
     def static(self) -> tuple[tuple[str, Any], ...]:
         """What decides the compiled program, as a hashable key (seed and lengths do not)."""

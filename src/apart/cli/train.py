@@ -145,7 +145,7 @@ def _begins(job: jobs.Job) -> str:
         horizon += f" (each action held for {config.hold}, --hold)"
     line = (
         f"{config.method} in {world.name}: {skills}, episodes of {horizon}, "
-        f"{config.total_steps:,} steps in all"
+        f"{config.steps:,} steps in all"
     )
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)

@@ -146,6 +146,7 @@ class _Training:
         self.program, self.hyper = program(world, config), hyper_of(config)
         self.logbook = Logbook(writer, config, self.n_available)
         self.clock = Clock()
+        self.total = config.total_steps
         self.began_at = 0  # environment steps made before this process began
         self.last_good: Path | None = None
 
@@ -163,6 +164,8 @@ class _Training:
     def _run(self, saved: checkpoint.Saved | None) -> Run:
         cache.use()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
+        if state.made is not None:
+            self.total = self.config.steps
         if saved is not None:
             state = from_arrays(state, saved.arrays)
             if state.made is not None and not any(n.startswith(COUNTED) for n in saved.arrays):
@@ -173,20 +176,20 @@ class _Training:
         state = self._rounds(state, 0, until=0)  # compiles, does no work
         evaluation = self._evaluate(state)
         self.clock.compiled()
-        steps, total = self._steps(state), self.config.total_steps
+        steps = self._steps(state)
         if saved is None:
             self.logbook.see(steps, evaluation, self._wall_seconds(), regular=True)
-        while steps < total:
-            due = self.config.next_evaluation(steps)
+        while steps < self.total:
+            regular = self.config.next_evaluation(steps)
+            due = min(regular, self.total)
             state = self._advance(state, due)
             steps = self._steps(state)
             if steps < due:
                 self._interrupt(state)
             evaluation = self._evaluate(state)
-            regular = due % self.config.evaluation_interval == 0
-            self.logbook.see(steps, evaluation, self._wall_seconds(), regular)
+            self.logbook.see(steps, evaluation, self._wall_seconds(), regular=steps >= regular)
             self._tell(state)
-            if steps < total:
+            if steps < self.total:
                 self._save_if_due(state)
         self._save(state)
         self.logbook.end(steps, evaluation, self._wall_seconds())
@@ -275,9 +278,9 @@ class _Training:
 
     def _interrupt(self, state: TrainState) -> NoReturn:
         self._save(state)
-        steps, total = self._steps(state), self.config.total_steps
         raise RunInterrupted(
-            f"stopped after {steps:,} of {total:,} steps, state saved; go on with {self._again()}",
+            f"stopped after {self._steps(state):,} of {self.total:,} steps, state saved; "
+            f"go on with {self._again()}",
             self.stop(),
         )
 
@@ -311,8 +314,8 @@ class _Training:
     def _progress(self, steps: int) -> Progress:
         c, made = self.config, steps - self.began_at
         return Progress(
-            env_steps=min(steps, c.total_steps),
-            total_steps=c.total_steps,
+            env_steps=min(steps, self.total),
+            total_steps=self.total,
             n_effective=self.logbook.n_effective,
             n_available=self.n_available,
             steps_per_second=made / max(self.clock.here, 1e-9),

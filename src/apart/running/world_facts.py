@@ -162,7 +162,7 @@ def _usual(world: JaxWorld | HostWorld, command: Command) -> Iterator[Fact]:
     held = f"each action held for {config.hold} steps" if config.hold > 1 else "no action held"
     yield (
         "defaults",
-        f"{config.skills} skills, {config.total_steps:,} steps, {held}, an update in "
+        f"{config.skills} skills, {config.steps:,} steps, {held}, an update in "
         f"{config.collection / config.updates_per_episode:.3g} steps",
     )
     yield "next", command("", options)
