@@ -29,13 +29,13 @@ from jax import Array
 class Args:
     steps: int = 1_000_000  # Training ends after this many environment steps.
     seed: int = 0  # All random numbers follow from this seed.
-    evaluate_every: int = 25_000  # The skills are counted each time after this many steps.
+    evaluate_every: int = 25_000  # Skills are counted at this interval of steps.
     skills: int = 100  # The number of skills K is chosen in advance.
     horizon: int = 40  # An episode ends after T steps.
     epsilon: float = 0.001  # An action is random with this probability.
     buffer: int = 50_000  # The replay buffer holds this many transitions.
     batch: int = 640  # An update learns from B transitions.
-    learning_rate: float = 2e-3  # Adam has this rate for Q and for the discriminator.
+    learning_rate: float = 2e-3  # Adam's rate is the same for Q and the discriminator.
     discount: float = 0.99  # The value of the next state is multiplied by gamma.
 
 
@@ -90,8 +90,9 @@ def sample(args: Args, replay: Transitions, n_rows: Array, key: Array) -> tuple[
     row = jax.random.randint(key_row, (args.batch,), 0, n_rows)
     column = jax.random.randint(key_column, (args.batch,), 0, args.horizon)
     batch = Transitions(*(stored[row, column] for stored in replay))
-    # Skills share the early states of their episodes. So a reward counts with probability
-    # W(t) = (t / T)^2 (equations 7 and 8), drawn anew each time that the transition is sampled.
+    # Early states hardly distinguish skills, because all episodes have the same start. So a reward
+    # counts with probability W(t) = (t / T)^2 and is 0 otherwise (equations 7 and 8). This dropout
+    # is drawn anew each time a transition is sampled.
     weight = jnp.square(batch.time / args.horizon)
     return batch, jax.random.uniform(key_rewarded, (args.batch,)) < weight
 
@@ -128,12 +129,12 @@ def update(args: Args, agent: Agent, batch: Transitions, rewarded: Array) -> Age
 
     def logits_of_skill(logits: Array) -> Array:
         """[B, K - 1] the acting skill against each rival, in the state after the action."""
-        # Algorithm 1 takes the state before it. But the last state is what skills are counted by.
+        # Algorithm 1 has the state before the action, but skills are counted by their last states.
         return signs[batch.skill] * logits[batch.next_state[:, None], numbers[batch.skill]]
 
     # Each pair votes y = tanh(o) in (-1, 1). The reward is the lowest vote: how clearly the state
     # belongs to the skill and not to its closest rival (equation 6). It is negative in states of
-    # rivals. There, untried actions look better with their Q of about 0: this is why skills explore.
+    # rivals. Untried actions, whose Q is about 0, look better there: this is why skills explore.
     votes = jnp.tanh(logits_of_skill(agent.logits))
     reward = jnp.where(rewarded, votes.min(axis=1), 0.0)
 
@@ -149,8 +150,8 @@ def update(args: Args, agent: Agent, batch: Transitions, rewarded: Array) -> Age
         cross_entropy = -jax.nn.log_sigmoid(2.0 * logits_of_skill(logits))
         return jnp.square(td_error).mean() + cross_entropy.mean()
 
-    # Q and logits are in different terms, and Adam scales each number by itself. So this is one
-    # Adam step for Q and one for the discriminator, which gave the rewards before its step.
+    # The two terms share no parameters, and Adam treats every parameter separately. So this is one
+    # step for Q and one for the discriminator; the rewards are from before both steps.
     gradients = jax.grad(loss, argnums=(0, 1))(agent.q, agent.logits)
     (q_step, logits_step), adam = optax.adam(args.learning_rate).update(gradients, agent.adam)
     return Agent(agent.q + q_step, agent.logits + logits_step, adam)
@@ -160,7 +161,7 @@ def update(args: Args, agent: Agent, batch: Transitions, rewarded: Array) -> Age
 def train(
     args: Args, agent: Agent, replay: Transitions, first: int, last: int, key: Array
 ) -> tuple[Agent, Transitions]:
-    """Make the rounds first, ..., last - 1 in a compiled loop; round n plays the n-th episode."""
+    """Run the rounds first to last - 1 in one compiled loop; round n plays the n-th episode."""
     n_rows = len(replay.time)  # an episode in each
 
     def one_round(n: Array, before: tuple[Agent, Transitions]) -> tuple[Agent, Transitions]:
