@@ -48,8 +48,16 @@ class Method:
 
     @property
     def elsewhere(self) -> Method:
-        """The method where states cannot be listed: an update in 50 steps, some 50 decisions."""
-        return self.beyond or dataclasses.replace(self, steps_per_update=50, decisions=50)
+        """The method where states cannot be listed.
+
+        Without settings of its own there: an update in 50 steps, some 50 decisions an episode, and
+        a budget that the world gives.
+        """
+        if self.beyond is not None:
+            return self.beyond
+        of_tables = ("steps", "evaluate_every")
+        options = {name: value for name, value in self.options.items() if name not in of_tables}
+        return dataclasses.replace(self, options=options, steps_per_update=50, decisions=50)
 
     @property
     def learns(self) -> bool:
