@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from matplotlib.image import imread
 
+import apart
 from apart.cli import main
 from apart.report.figures import skills_picture, terminal_map
 from apart.runs import folder as run_folder
@@ -67,9 +68,9 @@ def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
     run = tmp_path / "study" / "runs" / "one" / "seed-0"
     shutil.copytree(FINISHED, run)
     for command, folder, why in (
-        ("draw", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
+        ("draw", tmp_path / "study", f"are in folders such as {run}"),
         ("resume", tmp_path / "study", "goes on with the command that began it"),
-        ("report", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
+        ("report", tmp_path / "study", f"are in folders such as {run}"),
         ("play", run.parent, f"a set of runs; name one of them, such as {run}"),
     ):
         words = ["--skill", "0"] if command == "play" else []
@@ -77,13 +78,25 @@ def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
         assert why in capsys.readouterr().err
     (run / "config.json").unlink()
     assert main(["draw", str(run)]) == 2
-    assert f"{run}: no finished run here (config.json is missing)" in capsys.readouterr().err
+    assert f"{run}: no run here (config.json is missing)" in capsys.readouterr().err
 
 
 def test_a_damaged_run_says_so_before_anything_is_told(tmp_path, capsys):
     shutil.copytree(FINISHED, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
     (tmp_path / "run" / "skills.json").unlink()
     assert main(["draw", str(tmp_path / "run")]) == 2
     said = capsys.readouterr()
     assert "skills.json" in said.err
     assert said.out == ""
+
+
+def test_lost_skills_are_made_again_from_the_checkpoint(run, tmp_path, capsys):
+    shutil.copytree(FINISHED, tmp_path / "run")
+    (tmp_path / "run" / "skills.json").unlink()
+    assert main(["draw", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "skills.png").exists()
+    again = apart.load(tmp_path / "run")
+    assert again.finished
+    ends = [skill.trajectory for skill in again.skills]
+    assert ends == [skill.trajectory for skill in run.skills]

@@ -182,7 +182,7 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(page_policies, "_MOST_POLICIES", int(2.5 * one))
     data = report(*folders, out=tmp_path / "page.html")
     assert [run["policy"] is not None for run in data["runs"]] == [True, True, *[False] * 6]
-    assert "stays small" in data["runs"][-1]["policy_note"]
+    assert "small" in data["runs"][-1]["policy_note"]
     assert (tmp_path / "page.html").stat().st_size < size - 5 * one
 
 
@@ -273,7 +273,7 @@ def test_a_large_table_shows_what_was_visited(seeds, tmp_path, monkeypatch):
     [
         (["nowhere"], "nowhere: no such run folder"),
         (["{run}", "--out", "page.txt"], "--out: page.txt does not end in .html or .htm"),
-        (["{run}", "--out", "no/page.html"], "--out: no/page.html is no file in a folder"),
+        (["{run}", "--out", "no/page.html"], "--out: no/page.html is not a file in a folder"),
         ([], "the following arguments are required: DIR"),
     ],
 )

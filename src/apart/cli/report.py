@@ -19,7 +19,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
         "folders", metavar="DIR", nargs="+", help="folders of runs or of sets of runs, to compare"
     )
     parser.add_argument(
-        "--out", metavar="FILE", help=f"the page (default: {run_folder.REPORT} in the first DIR)"
+        "--out",
+        metavar="FILE",
+        help=f"the page (default: {run_folder.REPORT} in DIR, or beside several DIR)",
     )
     parser.set_defaults(command=run)
 

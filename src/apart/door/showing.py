@@ -27,8 +27,8 @@ def write_page(
 ) -> Path:
     """Write a page to explore the skills of runs in a browser; its path.
 
-    ``report.html`` in the folder of the first run unless ``out`` says where: one file, without
-    anything from a network.
+    One file, without anything from a network. Unless ``out`` says where, ``report.html`` in the
+    folder of the run; of several beside their folders.
     """
     from apart.report import page
 

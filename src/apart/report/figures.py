@@ -59,13 +59,12 @@ def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
     try:
         return _written(run, _of_frames(run))
     except NoRender:
-        if frames or has_map(run) or has_plane(run):
-            why = f"{run.world.name} has no render()"
-            raise NoPicture(f"{run.path}: {why}, so there are no frames of it") from None
-        floor = _floor(run)
-        if floor is None:
-            raise NoPicture(f"{run.path}: {undrawable(run)}") from None
-        return _written(run, _of_map(run, floor))
+        drawable = has_map(run) or has_plane(run)
+        floor = None if frames or drawable else _floor(run)
+        if floor is not None:
+            return _written(run, _of_map(run, floor))
+        why = f"{run.world.name} has no render()" if drawable else undrawable(run)
+        raise NoPicture(f"{run.path}: {why}") from None
 
 
 def undrawable(run: run_folder.Run) -> str:

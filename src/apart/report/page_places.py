@@ -108,7 +108,9 @@ class PagePlaces:
 
     def _not_shown(self, world: World) -> list[str]:
         if not isinstance(world, TableWorld):
-            return ["Skills are shown from the start only: the states of this world are not known."]
+            return [
+                "Skills are shown from the start only: the states of this world cannot be listed."
+            ]
         if not self.complete:
             return ["The table is large: only places that skills visit are shown."]
         return []

@@ -157,7 +157,7 @@ class Run:
         """
         if self.evaluated is None:
             lost = self.evaluator is not None and not (self.path / SKILLS).exists()
-            if lost or not self.finished:
+            if not self.finished or (lost and _has_checkpoint(self.path)):
                 return self._evaluate().skills
             entries = files.read_sealed(self.path / SKILLS)
             _same_run(self.path / SKILLS, entries, self.sha256)

@@ -124,7 +124,7 @@ _QUANTITIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "torso_xy": (("y of the torso", "m"), ("x of the torso", "m")),
     "maze": (("y", "m"), ("x", "m")),
 }
-_VARIES: Final = "the layout changes from episode to episode, so walls inside are not drawn"
+_VARIES: Final = "the layout changes from episode to episode, so inner walls are not drawn"
 
 
 def axes(

@@ -16,12 +16,13 @@ function header(data) {
     title.textContent = `${run.method} in ${run.world.name}`;
     document.title = `${title.textContent} \u00b7 apart report`;
     const of = run.group.most === null ? "" : ` of ${rounded(run.group.most)} possible`;
-    const count = run.found === null ? "" : `${rounded(run.found)}${of} different ends `;
+    const how = run.evidence ? ` (${run.evidence})` : "", counted = run.found !== null;
+    const count = counted ? `${rounded(run.found)}${of} different ends${how} ` : "";
     summary.replaceChildren(
       run.progress ? html("strong", {}, `${capital(run.progress)}. `) : "",
       `Seed ${run.seed}: ${count}after ${whole(run.summary.env_steps)} steps; `
       + `${run.skills} skills, episodes of ${run.horizon} steps.`
-      + (run.evidence ? ` Ends are counted: ${run.evidence}.` : ""));
+      + (counted ? "" : ` Ends are not counted${how}.`));
   });
   return [html("div", { class: "head" },
     html("div", {}, title, summary),

@@ -13,7 +13,7 @@ class Picture {
     this.marks = svg("g");
     this.cursor = svg("g");
     this.node = svg("svg", {
-      viewBox: `${left - room} ${top - 0.1} ${wide + room + 0.1} ${tall + room + 0.1}`,
+      viewBox: `${left - room} ${top - 0.1} ${wide + room + 0.1} ${tall + (named ? 0.6 * room : 0.1) + 0.1}`,
       class: "map",
       role: pick ? "application" : "img", "aria-label": label,
     }, ground(world), named && scales(world, room), this.back, this.lines, this.marks, this.cursor);
