@@ -567,6 +567,31 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert tab.said == []
 
 
+def test_bins_are_named_and_an_unfinished_run_says_so(tab, tmp_path):
+    options = {"steps": 400, "skills": 3, "network": "mlp:8", "horizon": 20, "batch": 8}
+    folder = tmp_path / "run"
+    run = apart.train("gym:CartPole-v1", method="diayn", out=folder, **options)
+    for name in ("summary.json", "skills.json"):
+        (folder / name).unlink()
+    apart.write_page(folder, out=tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    assert texts(tab, "#skills .scales") == [
+        *("\u22120.21", "pole angle (rad)", "0.21", "\u22122.4", "cart position", "2.4")
+    ]
+    assert texts(tab, "#tiles .scales") == []
+    row, column = run.skills[0].last_state
+    low, high = (0.2095 - 0.0419 * (row + n) for n in (1, 0))
+    said = fact(tab, "skills", "ends in").replace("\u2212", "-")
+    inner = 0 < row < 9
+    words = f"pole angle {low:.2f} to {high:.2f} rad" if inner else "pole angle "
+    assert said.startswith(words.replace("0.00", "0").replace("-0 ", "0 "))
+    assert "cart position" in said
+    press(tab, "goal", (row, column))  # a click means the same place
+    assert fact(tab, "goal", "goal").replace("\u2212", "-") == said
+    assert text(tab, ".summary strong").strip() == "Unfinished: 400 of 400 steps."
+    assert tab.said == []
+
+
 def test_frames_of_a_skill_stand_below_it(tab, maze, tmp_path):
     palette = np.array([[10, 20, 30], [200, 100, 50]])
     sprites = np.zeros((3, 2, 4), np.int32)

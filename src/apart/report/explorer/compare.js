@@ -14,7 +14,7 @@ function comparePart(data) {
     .filter(([run]) => hasPlaces(run)).map(([run, group]) => endsMap(run, group));
   return part("compare", "Side by side", null,
     table(["method", "world", "seeds", "different ends", "95 % interval", "possible", "random walk",
-      "covering radius", "each seed", "all reached at", "steps", "seconds"], rows),
+      "covering radius", "each seed", "complete after", "steps", "seconds"], rows),
     maps.length > 0 && html("p", { class: "words" }, "Each map shows how many skills of the first seed "
       + "end in each place. Click a map to open its run above."),
     html("div", { class: "side-by-side" }, maps));
