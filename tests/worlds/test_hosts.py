@@ -263,6 +263,30 @@ def test_known_records_are_whole():
         assert all(a != b for a, b in zip(known.low, known.high, strict=True))
 
 
+def test_bins_have_names_units_and_ranges():
+    for begin, known in places.KNOWN.items():
+        axes = places.places_of(places._json(known)).axes
+        assert [axis.bins for axis in axes] == list(known.bins), begin
+        assert all(axis.name for axis in axes)
+    angle, position = load("gym:CartPole-v1").places.axes
+    assert angle == ("pole angle", "rad", 0.2095, -0.2095, 10)
+    assert position[:4] == ("cart position", "", -2.4, 2.4)
+    ram = places.places_of(places._bytes((3, 43, 42)))
+    assert [axis.high for axis in ram.axes] == [256.0] * 3
+    assert load("gym:FrozenLake-v1").places.axes == ()
+
+
+def test_a_layout_that_changes_with_the_seed_is_not_drawn():
+    pytest.importorskip("minigrid")
+    rooms, empty = load("gym:MiniGrid-FourRooms-v0").places, load("gym:MiniGrid-Empty-5x5-v0")
+    assert rooms.note
+    assert rooms.backdrop == ("#" * 19, *["#" + "." * 17 + "#"] * 17, "#" * 19)
+    assert not empty.places.note
+    fixed = load("gym:MiniGrid-FourRooms-v0:seed=0").places
+    assert not fixed.note
+    assert "#" in fixed.backdrop[9][1:-1]
+
+
 def test_a_function_of_the_user_counts(tmp_path):
     world = load(f"{WALK}:places=hostile:corner")
     run = apart.train(world, out=tmp_path / "run", **{**OPTIONS, "epsilon": 0.5})

@@ -166,6 +166,15 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
             yield f"no picture: {error}"
 
 
+def unfinished(shown: Run | RunSet) -> None:
+    """Print how far a set and its runs have come, where they are not finished."""
+    if isinstance(shown, RunSet) and not shown.finished:
+        print(f"{shown.path}: {shown.progress}")
+    for run in shown.runs:
+        if not run.finished:
+            print(f"{run.path}: {run.progress}")
+
+
 def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
     """Draw, if wanted, and tell; where progress is JSON nothing else is on stdout."""
     drawn = pictures(trained) if parsed.draw else ()

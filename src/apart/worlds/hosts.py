@@ -209,7 +209,7 @@ def _filmed(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
         return _vector({**spec, "arguments": arguments}, name, acts, obs, n)
     except UserError as error:
         if "unexpected keyword argument 'render_mode'" in str(error):
-            raise UserError(f"{name}: it has no render_mode rgb_array") from None
+            raise guards.NoRender(f"{name}: it has no render_mode rgb_array") from None
         raise
 
 

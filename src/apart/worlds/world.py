@@ -62,6 +62,24 @@ class Plane(NamedTuple):
     solid: FloatArray
 
 
+class Axis(NamedTuple):
+    """One of the quantities whose bins are places.
+
+    Attributes:
+        name: such as ``pole angle``.
+        unit: of its values; empty where it has none.
+        low: where bin 0 begins; above ``high`` where bins count downwards.
+        high: where the last bin ends.
+        bins: their number.
+    """
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    bins: int
+
+
 class Places(NamedTuple):
     """What the last states of skills are told apart by: cells of a map, bins of a plane, ...
 
@@ -73,6 +91,8 @@ class Places(NamedTuple):
         plane: where positions lie, in worlds that have them.
         counted: whether last states are told apart at all; without, nothing is counted.
         most: a bound on their numbers, where it is not known how many of those there are.
+        axes: where places are bins of known quantities: one for each number of a label.
+        note: what a picture of the places leaves out; empty if nothing.
     """
 
     n: int | None
@@ -82,6 +102,8 @@ class Places(NamedTuple):
     plane: Plane | None = None
     counted: bool = True
     most: int | None = None
+    axes: tuple[Axis, ...] = ()
+    note: str = ""
 
     @property
     def bound(self) -> int | None:
