@@ -635,18 +635,3 @@ for world in (apart.gym_world("Mine-v0"), apart.gym_world("hostile:Walk-v0", pla
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=around)
     assert done.stdout.count("other processes do not know the world") == 2, done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_numbers_in_the_guide_are_those_of_the_code():
-    guide = " ".join((TESTS.parent / "docs" / "guide" / "worlds.md").read_text().split())
-    for words in (
-        f"measured in {hosts._SAMPLE} steps of random play",
-        f"of up to {spaces._MOST_JOINT} combinations",
-        {13: "thirteen Atari games"}[len(places._RAM)],
-        f"the environment's own limit, else {hosts._HORIZON}.",
-        f"| `timeout` | {HostWorld.timeout:g} |",
-        f"| `bins` | {hosts._BINS} |",
-        {8: "for up to eight dimensions one head"}[spaces.MAX_HEADS],
-        {3: "(a third of a cell)"}[places._PER_CELL],
-    ):
-        assert words in guide, words
