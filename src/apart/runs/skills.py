@@ -90,7 +90,10 @@ class Skills(Sequence[Skill]):
     @overload
     def __getitem__(self, index: slice) -> list[Skill]: ...
     def __getitem__(self, index: int | slice) -> Skill | list[Skill]:
-        return self._stored[index]
+        try:
+            return self._stored[index]
+        except IndexError:
+            raise IndexError(f"skill {index}: there are skills 0 to {len(self) - 1}") from None
 
     def __len__(self) -> int:
         return len(self._stored)
