@@ -35,7 +35,7 @@ def told(skill: Skill, places: Places) -> str:
         return f"skill {skill.index}: an episode of at most {len(path) - 1} steps"
     return (
         f"skill {skill.index}: from {_named(path[0])} to {_named(path[-1])} in {steps} of "
-        f"{len(path) - 1} steps (probability {skill.probability:.3f})"
+        f"{len(path) - 1} steps (the discriminator gives it {skill.probability:.2f})"
     )
 
 

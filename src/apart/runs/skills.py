@@ -29,7 +29,9 @@ class Skill:
         trajectory: places of its greedy episode, start included; (row, column) on a map, with the
             number of the state behind where states share a cell.
         last_state: the place in which it ends; by chance, the most likely one.
-        probability: the discriminator's probability of this skill there.
+        probability: q(z | s), the share that the discriminator gives this skill there. It says how
+            well the skill can be told from others by that state, not how surely it ends there: that
+            is ``certainty``, and `Reach.probability` for any goal.
         certainty: how surely it ends there; 1 without chance.
         ends: where chance has a part, its likeliest last states with their probabilities.
         positions: (x, y) at every step of its greedy episode, in worlds that have a plane.
@@ -45,7 +47,13 @@ class Skill:
 
 
 class Reach(NamedTuple):
-    """The skill for a place, and the probability that it comes there within an episode."""
+    """The skill for a place.
+
+    Attributes:
+        skill: its number.
+        probability: of arrival: that it comes there within an episode. It has nothing to do with
+            `Skill.probability`, which is the discriminator's.
+    """
 
     skill: int
     probability: float
