@@ -11,7 +11,7 @@ import json
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -72,6 +72,11 @@ class Run:
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
             f"seed {self.summary['seed']}, {_found([self])}>"
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without what was read of its folder, which another process finds as well."""
+        stored = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**stored, "path": self.path.absolute()}
 
     @cached_property
     def world(self) -> World:

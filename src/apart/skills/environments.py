@@ -107,6 +107,10 @@ def _actor(env: Any, skills: Skills) -> Callable[[Any], Any]:
     return found
 
 
+def _as_it_is(observation: Any) -> Any:
+    return observation
+
+
 class SkillEnv(Env[Any, np.int64]):
     """An environment whose actions are skills, each of several steps.
 
@@ -134,7 +138,7 @@ class SkillEnv(Env[Any, np.int64]):
         if observe is None:
             _check_seen(env, skills.acting.world)
         self.env, self.skills = env, skills
-        self.observe = observe or (lambda observation: observation)
+        self.observe = observe or _as_it_is
         self.metadata, self.render_mode = env.metadata, env.render_mode
         self.observation_space = env.observation_space
         self._n_actions = len(skills) + (n_actions if primitive else 0)

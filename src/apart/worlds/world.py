@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -46,6 +46,12 @@ class About(NamedTuple):
 def _as_it_is(places: IntArray) -> list[Any]:
     listed: list[Any] = places.tolist()
     return listed
+
+
+def labels_in(table: IntArray, places: IntArray) -> list[Any]:
+    """Of places [...] the rows of a table [P, D] of labels, as lists."""
+    labels: list[Any] = table[places].tolist()
+    return labels
 
 
 class Plane(NamedTuple):
@@ -103,6 +109,25 @@ class _World:
     def __repr__(self) -> str:
         known = "" if self.places.n is None else f", {self.places.n} places"
         return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
+
+
+class _OfFunctions(_World):
+    """Worlds that are functions: what is pickled is the spec, from which they are built again.
+
+    A run folder keeps them in the same way. A copy is the world itself: nothing in it changes.
+    """
+
+    def __reduce__(self) -> tuple[Callable[[Spec, int], World], tuple[Spec, int]]:
+        return _built, (self.about.spec, self.about.horizon)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def _built(spec: Spec, horizon: int) -> World:
+    from apart import worlds
+
+    return worlds.from_spec(spec, horizon)
 
 
 class Scaling(NamedTuple):
@@ -220,7 +245,7 @@ class TableWorld(_World):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JaxWorld(_World):
+class JaxWorld(_OfFunctions):
     """A world of pure JAX functions of ONE state (a pytree); callers vmap.
 
     Attributes:
@@ -250,7 +275,7 @@ class JaxWorld(_World):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HostWorld(_World):
+class HostWorld(_OfFunctions):
     """A world outside JAX, stepped as a Gymnasium vector environment.
 
     Attributes:
