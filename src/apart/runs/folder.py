@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import os
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +19,7 @@ from typing import Any, Final
 
 from apart import worlds
 from apart._errors import UserError
-from apart.runs import files, versions
+from apart.runs import checkpoint, files, versions
 from apart.runs.skills import Acting, Place, Skill, Skills
 from apart.worlds.world import World
 
@@ -113,7 +114,10 @@ class Run:
     @cached_property
     def skills(self) -> Skills:
         """All K skills: what is stored of each, and their policies."""
-        stored = files.read_sealed(self.path / SKILLS)
+        try:
+            stored = files.read_sealed(self.path / SKILLS)
+        except UserError as error:
+            raise UserError(f"{error}{self._remade()}") from None
         _same_run(self.path / SKILLS, stored, self.sha256)
         with shaped(self.path / SKILLS):
             found = [
@@ -129,6 +133,13 @@ class Run:
                 for i, entry in enumerate(stored["skills"])
             ]
         return Skills(found, self._acting)
+
+    def _remade(self) -> str:
+        """How to get a skills.json that is lost or damaged again; nothing without a checkpoint."""
+        if not checkpoint.manifests(self.path / CHECKPOINTS):
+            return ""
+        first = "remove it, and " * os.path.lexists(self.path / SKILLS)
+        return f"; {first}'apart resume {self.path}' makes it again from the checkpoint"
 
     def _acting(self) -> Acting:
         if self.opener is None:
