@@ -16,6 +16,7 @@ from apart.running.jobs import path
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
+from apart.worlds import renders
 from apart.worlds.world import without_places
 
 HELP = "show a skill of a run walking, in the terminal or as a GIF"
@@ -53,8 +54,11 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{walking.told(skill, places)}: {file}")
         return 0
     print(walking.told(skill, places))
+    if walking.end(skill):
+        print(walking.end(skill))
     if not places.counted:
-        print(f"{without_places(found.world)}: only --gif FILE can show where the skill goes")
+        shown = "; --gif FILE shows the episode" * renders(found.world)
+        print(f"{without_places(found.world)}{shown}")
     elif not show.times or not sys.stdout.isatty():
         print(walking.listed(skill))
     else:

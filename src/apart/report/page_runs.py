@@ -15,7 +15,7 @@ from apart.runs import files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.settings import words
-from apart.worlds import grid
+from apart.worlds import grid, observed
 from apart.worlds.spread import steps_from
 from apart.worlds.world import JaxWorld, TableWorld
 
@@ -48,6 +48,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "last": [places.number[skill.last_state] for skill in run.skills],
         "probability": [short(skill.probability) for skill in run.skills],
         "certainty": [short(skill.certainty) for skill in run.skills],
+        "observed": _observed(run),
         "policy": None,
         "policy_note": "",
         "history": places.history(),
@@ -61,6 +62,14 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "versions": dict(stored.get("versions") or {}),
         **_command(run),
     }
+
+
+def _observed(run: Run) -> list[str] | None:
+    """What is observed where each skill ends, in words; None where that says nothing or is gone."""
+    seen = [skill.last_observation for skill in run.skills]
+    if None in seen or all(skill.positions for skill in run.skills):
+        return None
+    return [observed.words(one) for one in seen]
 
 
 def metrics_of(run: Run, counted: bool) -> dict[str, list[float | None]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from apart.report import maps
 from apart.runs.skills import Place, Skill
+from apart.worlds import observed
 from apart.worlds.world import Places
 
 _PIXELS, _LEAST, _MOST = 480, 4, 40  # of the longer side; of a cell
@@ -37,6 +38,13 @@ def told(skill: Skill, places: Places) -> str:
         f"skill {skill.index}: from {_named(path[0])} to {_named(path[-1])} in {steps} of "
         f"{len(path) - 1} steps (the discriminator gives it {skill.probability:.2f})"
     )
+
+
+def end(skill: Skill) -> str:
+    """What is observed where its episode ends; nothing on a plane, or where that was not kept."""
+    seen = skill.last_observation
+    shown = seen is not None and not skill.positions
+    return f"its last observation: {observed.words(seen)}" * shown
 
 
 def listed(skill: Skill) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from apart._config import Config
 from apart.training.evaluate import Evaluation
-from apart.worlds import tasks
+from apart.worlds import observed, tasks
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
 from apart.worlds.spread import spread
@@ -107,6 +107,9 @@ def skills_of(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
         if evaluation.positions is not None:
             points = np.asarray(evaluation.positions[skill], np.float64)
             entry["positions"] = np.round(points, 3).tolist()
+        if evaluation.last_observations is not None:
+            seen = np.asarray(evaluation.last_observations[skill])
+            entry["last_observation"] = observed.plain(seen)
         entries.append(entry)
     return entries
 

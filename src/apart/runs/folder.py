@@ -129,6 +129,7 @@ class Run:
                     certainty=float(entry.get("certainty", 1.0)),
                     ends=[(_place(place), float(p)) for place, p in entry.get("ends", ())],
                     positions=[(float(x), float(y)) for x, y in entry.get("positions", ())],
+                    last_observation=entry.get("last_observation"),
                 )
                 for i, entry in enumerate(stored["skills"])
             ]

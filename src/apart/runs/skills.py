@@ -35,6 +35,10 @@ class Skill:
         certainty: how surely it ends there; 1 without chance.
         ends: where chance has a part, its likeliest last states with their probabilities.
         positions: (x, y) at every step of its greedy episode, in worlds that have a plane.
+        last_observation: what is observed in its last state, as JSON: a list of numbers; of a table
+            that was made of an environment what that environment gives, by key where it is a
+            dictionary. Of an array of more than 512 numbers shape and type, ``84 x 84 x 3 uint8``.
+            None in maps, and in runs of versions that did not keep it.
     """
 
     index: int
@@ -44,6 +48,7 @@ class Skill:
     certainty: float = 1.0
     ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
     positions: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    last_observation: Any = field(default=None, repr=False)
 
 
 class Reach(NamedTuple):

@@ -78,6 +78,16 @@ def written(spec: Spec) -> str | None:
     return name if kind in _LOADERS and name.startswith(f"{kind}:") else None
 
 
+def renders(world: World) -> bool:
+    """Whether skills can be seen as the world renders them, as far as is known without trying."""
+    if isinstance(world, TableWorld):
+        return False
+    if isinstance(world, JaxWorld):
+        return world.render is not None
+    spec = world.about.spec
+    return spec.get("kind") != hosts.KIND or registered.renders(str(spec["id"]))
+
+
 def short_name(name: str, spec: Spec) -> str:
     """The name of the world of ``spec`` without folders; of a map file also without its ending.
 
