@@ -54,8 +54,8 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{walking.told(skill, places)}: {file}")
         return 0
     print(walking.told(skill, places))
-    if walking.end(skill):
-        print(walking.end(skill))
+    if seen := walking.seen_last(skill, found.world):
+        print(f"its last observation: {seen}")
     if not places.counted:
         shown = "; --gif FILE shows the episode" * renders(found.world)
         print(f"{without_places(found.world)}{shown}")

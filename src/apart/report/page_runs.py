@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from apart._errors import UserError
+from apart.report import walking
 from apart.report.page_groups import COUNTED
 from apart.report.page_numbers import Json, packed, short, thinned
 from apart.report.page_places import MOST_MOMENTS, PagePlaces, positions_of
@@ -15,7 +16,7 @@ from apart.runs import files, plan
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.settings import words
-from apart.worlds import grid, observed
+from apart.worlds import grid
 from apart.worlds.spread import steps_from
 from apart.worlds.world import JaxWorld, TableWorld
 
@@ -48,7 +49,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "last": [places.number[skill.last_state] for skill in run.skills],
         "probability": [short(skill.probability) for skill in run.skills],
         "certainty": [short(skill.certainty) for skill in run.skills],
-        "observed": _observed(run),
+        "observed": _observed(run, places),
         "policy": None,
         "policy_note": "",
         "history": places.history(),
@@ -64,12 +65,10 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
     }
 
 
-def _observed(run: Run) -> list[str] | None:
+def _observed(run: Run, places: PagePlaces) -> list[str] | None:
     """What is observed where each skill ends, in words; None where that says nothing or is gone."""
-    seen = [skill.last_observation for skill in run.skills]
-    if None in seen or all(skill.positions for skill in run.skills):
-        return None
-    return [observed.words(one) for one in seen]
+    seen = [walking.seen_last(skill, places.world) for skill in run.skills]
+    return seen if any(seen) else None
 
 
 def metrics_of(run: Run, counted: bool) -> dict[str, list[float | None]]:

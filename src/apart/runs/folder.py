@@ -34,6 +34,7 @@ CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
 REPORT: Final = "report.html"
 FRAMES: Final = "frames.json"
+OBSERVATIONS: Final = "observations"  # in config.json: what the states of a table look like
 RUNS: Final = "runs"  # the folder in that of a study in which its runs are
 LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 SEED: Final = re.compile(r"seed-[0-9]+")
@@ -58,6 +59,8 @@ class Run:
         spec: what its world can be built from again.
         summary: the content of summary.json.
         sha256: what ties its files together.
+        observations: a line for each state of a table that was made of an environment, where that
+            was kept: what the state looks like.
         opener: opens its policies; those who only look at what is stored need none.
     """
 
@@ -66,6 +69,7 @@ class Run:
     spec: dict[str, Any]
     summary: dict[str, Any]
     sha256: str
+    observations: list[str] | None = None
     opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
@@ -82,7 +86,11 @@ class Run:
     @cached_property
     def world(self) -> World:
         """The world that it was trained in."""
-        return worlds.from_spec(self.spec, int(self.config["horizon"]))
+        world = worlds.from_spec(self.spec, int(self.config["horizon"]))
+        try:
+            return worlds.seen_as(world, self.observations)
+        except UserError as error:
+            raise UserError(f"{self.path / CONFIG}: {error}") from None
 
     @property
     def runs(self) -> list[Run]:
@@ -369,7 +377,8 @@ def load(path: str | Path) -> Run:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
-        return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256)
+        seen = today.get(OBSERVATIONS)
+        return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256, seen)
 
 
 def load_set(path: str | Path) -> RunSet:

@@ -108,7 +108,7 @@ class SampledPolicies:
         """One greedy action on an array of the world's shape: a number, of several heads a list."""
         own = places.numbered("skill", skill, self._config.skills)
         z = deciding(self._acts, own, t, self.hold)
-        seen = places.observed(self.world, observation)
+        seen = places.as_array(self.world, observation)
         return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
 
     def steps(self, skill: int) -> int:

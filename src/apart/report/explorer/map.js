@@ -173,9 +173,9 @@ function wallsOf(world) {
 
 // What people call a place.
 function nameOf(world, place) {
-  const label = world.labels[place];
-  if (world.form === "list") return `${world.noun} ${label}`;
+  const label = world.labels[place], seen = world.names ? `: ${world.names[place]}` : "";
+  if (world.form === "list") return `${world.noun} ${label}${seen}`;
   const [row, column, ...more] = label.split(", ");
   const which = more.length ? `, ${world.noun} ${more.join(", ")}` : "";
-  return `row ${row}, column ${column}${which}`;
+  return `row ${row}, column ${column}${which}${seen}`;
 }
