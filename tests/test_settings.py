@@ -9,6 +9,7 @@ from typing import get_args, get_type_hints
 import jax
 import pytest
 import twins
+from conftest import NIGHTLY
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -498,6 +499,22 @@ def test_defaults_outside_tables_are_sensible_for_every_method(world):
         assert config.skills <= 100
         assert lifetime(loaded) / config.hold >= 10, name  # decisions of a random episode
         assert config.total_steps <= 2_000_000, name
+
+
+SOME = ("apart", "random_walk")
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if NIGHTLY or name in SOME])
+@pytest.mark.parametrize("world", ["gym:CartPole-v1", "maze:u"])
+def test_a_method_trains_with_nothing_but_its_name(world, method, tmp_path):
+    steps = 20_000 if NIGHTLY else 1_600
+    loaded = worlds.load(world)
+    if method not in dict(runs_in(loaded)):
+        pytest.skip("it needs a table")
+    run = apart.train(loaded, method=method, steps=steps, out=tmp_path / "run")
+    assert steps <= run.summary["env_steps"] < steps + 8 * 200
+    assert run.summary["updates"] >= steps // 50 or method == "random_walk"
+    assert run.summary["n_random_walk"] > 1
 
 
 def test_the_replay_of_large_observations_is_cut_to_what_fits():
