@@ -351,7 +351,8 @@ def unknown_option(name: str, written: str) -> UserError:
     if name in ELSEWHERE:
         here = ELSEWHERE[name] if written == name else flag(ELSEWHERE[name])
         return UserError(f"unknown option '{written}'; did you mean '{here}'?")
-    return unknown("option", written, [*SPECS] if written == name else [flag(n) for n in SPECS])
+    names = [*SPECS] if written == name else [flag(n) for n in SPECS]
+    return unknown("option", written, names, see="apart train --help")
 
 
 _SUFFIXES: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}

@@ -170,7 +170,7 @@ class _Training:
                 self._interrupt(state, iteration)
             evaluation = self._evaluate(state)
             self.logbook.see(iteration, evaluation, self._wall_seconds())
-            self._tell(state, iteration)
+            self._tell(state, iteration, evaluation)
             if iteration < total:
                 self._save_if_due(state, iteration)
         self._save(state, iteration)
@@ -208,10 +208,13 @@ class _Training:
                 self._save_if_due(state, iteration)
         return state
 
-    def _tell(self, state: TrainState, iteration: int) -> None:
-        """Progress; where nobody listens any more (who did was killed) the state is saved."""
+    def _tell(
+        self, state: TrainState, iteration: int, evaluation: Evaluation | None = None
+    ) -> None:
+        """Report progress; where the listener is gone (it was killed) the state is saved."""
+        measured = {} if evaluation is None else records.live(evaluation)
         try:
-            self.listener(self._progress(iteration))
+            self.listener(self._progress(iteration)._replace(**measured))
         except BrokenPipeError:
             self._save(state, iteration)
             raise

@@ -97,10 +97,10 @@ def train(
     folder: Path,
     engine: Engine,
     say: Say,
-    index: int | None = None,
+    index: Sequence[range] | None = None,
     summed_up: Callable[[Sequence[Task], Path], str] = lambda tasks, folder: "",
 ) -> list[Task]:
-    """The runs of the file, or only that of ``index``, trained where they are missing.
+    """Train the runs of the file, or only those of ``index``, where they are missing.
 
     A run that several settings of the file have is there for each of them. Means are said also
     where some failed; what is ``summed_up`` of all runs is said after them.
@@ -110,7 +110,7 @@ def train(
         RunInterrupted: a signal; calling again goes on.
     """
     every = _checked(path, folder)
-    tasks = _once(every) if index is None else [_at_index(_once(every), index)]
+    tasks = list(_numbered(_once(every), index).values())
     todo = [task for task in tasks if not task.done]
     say(study.words(path.name, tasks, engine))
     groups = {path.stem: {task.folder for task in tasks}}
@@ -161,10 +161,9 @@ def _earned(runs: Sequence[run_folder.Run]) -> str:
     return f", {mean:.1f} of {tasks[0]['best']:g} points of the task" if tasks[0] else ""
 
 
-def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
-    """The runs of the sweep in ``path`` that ``folder`` is for, or only that of ``index``."""
-    tasks = _once(_checked(path, folder))
-    return tasks if index is None else [_at_index(tasks, index)]
+def chosen(path: Path, folder: Path, index: Sequence[range] | None) -> dict[int, Task]:
+    """The runs of the sweep in ``path``, or only those of ``index``, by their number."""
+    return _numbered(_once(_checked(path, folder)), index)
 
 
 def _checked(path: Path, folder: Path) -> list[Task]:
@@ -176,10 +175,15 @@ def _checked(path: Path, folder: Path) -> list[Task]:
     return _read(path, folder)
 
 
-def _at_index(tasks: Sequence[Task], index: int) -> Task:
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(tasks):
-        raise UserError(f"--index: {index} is outside 0 to {len(tasks) - 1}, the runs of the file")
-    return tasks[index]
+def _numbered(tasks: Sequence[Task], index: Sequence[range] | None) -> dict[int, Task]:
+    """``tasks`` by their number; only those of ``index``, in its order, if one is given."""
+    for numbers in index or ():
+        if numbers[-1] >= len(tasks):
+            raise UserError(
+                f"--index: {numbers[-1]} is outside 0 to {len(tasks) - 1}, the runs of the file"
+            )
+    chosen = range(len(tasks)) if index is None else itertools.chain(*index)
+    return {n: tasks[n] for n in chosen}
 
 
 def _at(path: Path, where: str, error: UserError) -> UserError:
@@ -216,7 +220,11 @@ def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
         if key not in SPECS and key not in _ASIDE:
             names = [*SPECS, *_ASIDE]
             told = key in MOVED or key in ELSEWHERE
-            error = unknown_option(key, key) if told else unknown("key", key, names)
+            error = (
+                unknown_option(key, key)
+                if told
+                else unknown("key", key, names, see="apart train --help")
+            )
             raise _at(path, where, error)
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from apart._errors import UserError, nearest, unknown
 from apart._types import FloatArray, IntArray
+from apart.worlds import registered
 from apart.worlds.world import About, Places, Spec, TableWorld
 
 DEFAULT_HORIZON: Final = 40
@@ -222,6 +223,10 @@ def written(spec: Spec) -> str | None:
 
 
 def _no_world(world: str) -> UserError:
+    if nearest(world, maps()):
+        return unknown("world", world, maps())
+    if hint := registered.instead_of(world):
+        return UserError(f"unknown world {world!r}; {hint}")
     if "/" in world or "\\" in world or Path(world).suffix:
         return UserError(f"no map file '{world}'; check the path")
     return unknown("world", world, maps())
