@@ -16,7 +16,7 @@ from apart.facts import choices
 from apart.running.engines import ENGINES
 
 
-class in_python:  # noqa: N801 - used as a function
+class in_python:
     """Errors raised within it name arguments instead of flags, without our frames.
 
     A class, as a generator of `contextlib` would restore the whole traceback.

@@ -94,19 +94,19 @@ OBJECTIVES: Final = Registry(
     "objective",
     {
         "told_apart": Kind(
-            "a discriminator tells skills apart, --reward says how well",
+            "a discriminator identifies the skill; --reward scores its output",
             f"{_HOME}.told_apart",
             reads=FORMS,
         ),
         "count_bonus": Kind(
-            "the same, and what comes of having ended there seldom: --bonus / sqrt(times)",
+            "told_apart plus a bonus for rare last states: --bonus / sqrt(visits)",
             f"{_HOME}.count_bonus",
             reads=FORMS,
             listed=True,
             bonus=True,
         ),
         "relative_vic": Kind(
-            "skills told apart by first and last state together, not by the last alone",
+            "a discriminator of first and last state, relative to the last state alone",
             f"{_HOME}.relative_vic",
             reads=TRAINED,
             trains=True,
@@ -115,7 +115,7 @@ OBJECTIVES: Final = Registry(
             outputs=lambda skills, numbers, starts: (max(starts, 2) * skills, skills),
         ),
         "valor": Kind(
-            "a decoder names the skill from the whole trajectory; skills are added as it learns",
+            "a decoder infers the skill from the whole trajectory; skills are added as it learns",
             f"{_HOME}.valor",
             reads=_DECODED,
             listed=True,
@@ -125,7 +125,7 @@ OBJECTIVES: Final = Registry(
             own_form=True,
         ),
         "valor_all": Kind(
-            "the same with all skills from the start",
+            "valor with all skills from the start",
             f"{_HOME}.valor",
             reads=_DECODED,
             listed=True,
@@ -134,7 +134,7 @@ OBJECTIVES: Final = Registry(
             own_form=True,
         ),
         "valor_differences": Kind(
-            "the same with a network that decodes differences of observations",
+            "valor with a network that decodes differences of observations",
             f"{_HOME}.valor_differences",
             reads=TRAINED,
             of_vectors=True,
@@ -144,13 +144,13 @@ OBJECTIVES: Final = Registry(
             grows=True,
         ),
         "dads": Kind(
-            "by how much a skill's own dynamics foretell the next state better than all skills' do",
+            "how much better a skill's own dynamics predict the next state than all skills' do",
             f"{_HOME}.dads",
             reads=frozenset({"prior", "fading"}),
             listed=True,
         ),
         "dads_mixture": Kind(
-            "the same with mixtures of Gaussians from a network as dynamics",
+            "dads with a network of Gaussian mixtures as dynamics",
             f"{_HOME}.dads_mixture",
             reads=TRAINED,
             of_vectors=True,
@@ -158,7 +158,7 @@ OBJECTIVES: Final = Registry(
             trains=True,
         ),
         "eddict": Kind(
-            "skills are steps in a plane of learned codes of states",
+            "a skill is a step in a plane of learned state codes",
             f"{_HOME}.eddict",
             reads=TRAINED,
             trains=True,
@@ -166,27 +166,27 @@ OBJECTIVES: Final = Registry(
             posterior=False,
         ),
         "metra": Kind(
-            "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
+            "progress in a skill's own direction of an embedding with steps of at most 1 (METRA)",
             f"{_HOME}.metra",
             reads=TRAINED,
             trains=True,
             posterior=False,
         ),
         "counted": Kind(
-            "1 / sqrt(visits) of a state or place, for all skills alike: exploration",
+            "1 / sqrt(visits) of a state or place, the same for all skills: exploration",
             f"{_HOME}.counted",
             by_place=True,
             posterior=False,
         ),
         "rnd": Kind(
-            "what a network cannot predict of a random one, for all skills alike: exploration",
+            "error in predicting a random network, the same for all skills: exploration",
             f"{_HOME}.rnd",
             reads=TRAINED,
             trains=True,
             posterior=False,
         ),
         "edl": Kind(
-            "explores, then places a code for each skill, then rewards nearness to it (EDL)",
+            "explore, then assign a code to each skill, then reward being near it (EDL)",
             f"{_HOME}.edl",
             reads=TRAINED,
             trains=True,
@@ -196,7 +196,7 @@ OBJECTIVES: Final = Registry(
             posterior=False,
         ),
         "eigen": Kind(
-            "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
+            "ascent of an eigenvector of the graph of known transitions (eigenoptions)",
             f"{_HOME}.eigen",
             listed=True,
             over_known=True,
@@ -204,21 +204,21 @@ OBJECTIVES: Final = Registry(
             works_with=lambda skills, states: 4 * states**2,
         ),
         "visr": Kind(
-            "how far features of a state point along a skill's own fixed direction (VISR)",
+            "alignment of state features with a skill's own fixed direction (VISR)",
             f"{_HOME}.visr",
             reads=TRAINED,
             trains=True,
             posterior=False,
         ),
         "discern": Kind(
-            "how much like its own goal, a state seen before, a state is (DISCERN)",
+            "similarity to the skill's goal, a state seen before (DISCERN)",
             f"{_HOME}.discern",
             reads=TRAINED,
             trains=True,
             works_with=lambda skills, states: skills**2,
         ),
         "smerl": Kind(
-            "the map's task, and being told apart for those who solve it well (SMERL)",
+            "the map's task, plus diversity for skills that solve it well (SMERL)",
             f"{_HOME}.smerl",
             reads=FORMS,
             listed=True,
@@ -226,7 +226,7 @@ OBJECTIVES: Final = Registry(
             task=True,
         ),
         "domino": Kind(
-            "the map's task, and being where the nearest other skill is not (DOMiNO)",
+            "the map's task, plus distance from the nearest other skill (DOMiNO)",
             f"{_HOME}.domino",
             listed=True,
             task=True,
@@ -234,7 +234,7 @@ OBJECTIVES: Final = Registry(
             works_with=lambda skills, states: skills**2,
         ),
         "upside_tree": Kind(
-            "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
+            "posterior over a random walk after the skill; good skills grow a tree (UPSIDE)",
             f"{_HOME}.upside_tree",
             listed=True,
             over_known=True,
@@ -243,7 +243,7 @@ OBJECTIVES: Final = Registry(
             least_decisions=2,
         ),
         "upside_walks": Kind(
-            "the same with a trained classifier of the states of these walks",
+            "upside_tree with a trained classifier of the states of these walks",
             f"{_HOME}.upside_walks",
             reads=TRAINED,
             trains=True,
@@ -252,7 +252,7 @@ OBJECTIVES: Final = Registry(
             least_decisions=2,
         ),
         "upside": Kind(
-            "the same without the tree; skills are added while it is high",
+            "upside_tree without the tree; skills are added while the posterior is high",
             f"{_HOME}.upside",
             listed=True,
             over_known=True,

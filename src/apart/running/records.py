@@ -49,7 +49,7 @@ def count(n_effective: float) -> float:
     return int(n_effective) if n_effective.is_integer() else round(n_effective, 3)
 
 
-def live(evaluation: Evaluation) -> dict[str, float]:
+def live(evaluation: Evaluation) -> dict[str, Any]:
     """The measures of an evaluation that progress shows."""
     names = ("mean_reward", "discriminator_accuracy")
     return {name: round(float(getattr(evaluation, name)), 6) for name in names}

@@ -145,7 +145,7 @@ class _Training:
         except UserError as error:  # the disk, or a world that lives on the host
             if not claims.begun(self.writer.path):
                 raise
-            raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
+            raise UserError(f"{error}; fix that, then continue with {self._again()}") from None
         finally:
             self.program.close()
 
@@ -245,14 +245,15 @@ class _Training:
         raise NonFinite(
             f"{self.writer.path}: parameters became non-finite before step {steps:,}; lower "
             "--learning-rate or --discriminator-learning-rate, "
-            f"or check a reward of your own ({good or 'no checkpoint had been written yet'})"
+            f"or check your own reward ({good or 'no checkpoint had been written yet'})"
         )
 
     def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
         self._save(state, iteration)
         steps, total = map(self.config.steps_after, (iteration, self.config.iterations))
         raise RunInterrupted(
-            f"stopped after {steps:,} of {total:,} steps, state saved; go on with {self._again()}",
+            f"stopped after {steps:,} of {total:,} steps, state saved; continue with "
+            f"{self._again()}",
             self.stop(),
         )
 

@@ -40,7 +40,7 @@ def train_set(
     unknown = only_here(config, world)
     if unknown is not None:
         raise UserError(
-            f"--seeds: other processes do not know the {unknown}; train its seeds one by one, or "
+            f"--seeds: worker processes do not know the {unknown}; train the seeds one by one, or "
             "register it in a plugin"
         )
     if engine is ENGINES[LOCAL]:
@@ -97,7 +97,7 @@ def _finish(
         failures = engine(todo, _Sums(total, listener or (lambda _: None)), math.inf)
     except RunInterrupted as stop:
         raise RunInterrupted(
-            f"{stop}; go on with 'apart resume {folder}'", stop.signal_number
+            f"{stop}; continue with 'apart resume {folder}'", stop.signal_number
         ) from None
     raise_failures({path.name: failure for path, failure in failures.items()}, len(todo))
     runs = [run_folder.load(path) for path in plans]

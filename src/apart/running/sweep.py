@@ -116,7 +116,7 @@ def train(
     groups = {path.stem: {task.folder for task in tasks}}
     failures = study.train(todo, groups, engine, say) if todo else {}
     tasks = every if index is None else tasks
-    say("\nskills found, on average:")
+    say("\nskills, mean over seeds:")
     for line in _means(tasks):
         say(f"  {line}")
     if index is None and (written := summed_up(tasks, folder)):
@@ -192,9 +192,9 @@ def _at(path: Path, where: str, error: UserError) -> UserError:
 
 def _misplaced(name: str) -> UserError:
     if name in _SAID:
-        return UserError(f"'{name}' is no part of the file; say it to the command, --{name}")
+        return UserError(f"'{name}' does not belong in the file; give --{name} to the command")
     if name in SPECS or name in _ASIDE:
-        return UserError(f"'{name}' stands alone; put it under [options], [grid] or [[run]]")
+        return UserError(f"'{name}' is in no table; put it under [options], [grid] or [[run]]")
     return unknown("table", name, _TABLES)
 
 
@@ -214,7 +214,8 @@ def _seeds(path: Path, value: Any) -> int:
 def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
     for key in keys:
         if key == "seeds":
-            raise UserError(f"{path}: {where}: seeds is for all runs; put it first in the file")
+            why = "'seeds' applies to all runs; put it at the top of the file"
+            raise UserError(f"{path}: {where}: {why}")
         if key in _SAID:
             raise _at(path, where, _misplaced(key))
         if key not in SPECS and key not in _ASIDE:
@@ -270,9 +271,9 @@ def _seeded(
         world, slip = options.get("world"), options.get("slip", 0.0)
         for key, value in options.items():
             if isinstance(value, list | dict):
-                raise UserError(f"{key} = {shown(value)}: one value; several go under [grid]")
+                raise UserError(f"{key} = {shown(value)}: give one value; lists go under [grid]")
         if world is None:
-            raise UserError('no world; write world = "four_rooms", or another')
+            raise UserError('world is missing; write, for example, world = "four_rooms"')
         if not isinstance(world, str):
             raise UserError(f'world = {shown(world)}: give a name or a map, such as "four_rooms"')
         if isinstance(slip, bool) or not isinstance(slip, int | float):

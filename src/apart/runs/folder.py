@@ -127,7 +127,7 @@ class Run:
 
     def _acting(self) -> Acting:
         if self.opener is None:
-            raise UserError(f"{self.path}: to act, skills are loaded by apart.load")
+            raise UserError(f"{self.path}: to let skills act, load the run with apart.load")
         return self.opener(self)
 
     @cached_property
@@ -316,8 +316,8 @@ def study_runs(path: Path) -> list[Path]:
 def nothing_in(path: Path) -> UserError:
     """The error for a folder in which nothing can go on."""
     if study_runs(path):
-        return UserError(f"{path}: a sweep or comparison goes on with the command that began it")
-    return UserError(f"{path}: no run and no set of runs here")
+        return UserError(f"{path}: a sweep or comparison; to continue it, repeat its command")
+    return UserError(f"{path}: no run or set of runs here")
 
 
 def load(path: str | Path) -> Run:
@@ -331,7 +331,9 @@ def load(path: str | Path) -> Run:
     for name in (SUMMARY, CONFIG):
         if not (folder / name).exists():
             of_study = study_runs(folder)[:1]
-            way = "".join(f"; those of a sweep or comparison are such as {run}" for run in of_study)
+            way = "".join(
+                f"; of a sweep or comparison name a run, such as {run}" for run in of_study
+            )
             raise UserError(f"{folder}: no finished run here ({name} is missing){way}")
     stored, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
     sha256 = str(stored.get("config_sha256"))
@@ -375,7 +377,7 @@ def is_set(path: Path) -> bool:
 
 def _same_run(path: Path, stored: Mapping[str, Any], sha256: str) -> None:
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{path}: of another configuration than {CONFIG}")
+        raise UserError(f"{path}: belongs to another configuration than {CONFIG}")
 
 
 def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:

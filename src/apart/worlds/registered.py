@@ -138,15 +138,15 @@ def imported(path: str, what: str) -> Any:
 def path_of(function: Any, what: str) -> str:
     """``module:name`` of a function; `UserError` where it cannot be imported by that."""
     if not callable(function):
-        raise UserError(f"{what}={function!r} is no function")
+        raise UserError(f"{what}={function!r} is not a function")
     module, name = (str(getattr(function, f"__{part}__", "")) for part in ("module", "qualname"))
     if not name.isidentifier() or not module:
         raise UserError(
-            f"{what}: {name or repr(function)} cannot be imported, as it must be whenever the run "
-            "is resumed; define it by a name of its own at the top of a module (def, no lambda)"
+            f"{what}: {name or repr(function)} cannot be imported, and resuming the run will need "
+            "that; define it with def at the top level of a module"
         )
     if imported(f"{module}:{name}", what) is not function:
-        raise UserError(f"{what}: {module}:{name} is another function than the one that was given")
+        raise UserError(f"{what}: {module}:{name} is not the function that was given")
     return f"{module}:{name}"
 
 
@@ -253,8 +253,8 @@ def check_environment(value: Any) -> None:
     """`UserError` where ``value`` is no Gymnasium environment."""
     if not is_environment(value):
         raise UserError(
-            f"env: {value!r} is no Gymnasium environment; give one, such as gymnasium.make(ID), or "
-            "apart.make_env(world) for a map"
+            f"env: {value!r} is not a Gymnasium environment; give one, such as gymnasium.make(ID), "
+            "or apart.make_env(world) for a map"
         )
 
 
