@@ -123,8 +123,8 @@ class Config:
     )
     optimality: float = _option(
         0.9,
-        "fraction of a task's best return that a skill must keep (domino), or from which on it is "
-        "rewarded for being different (smerl)",
+        "fraction of a task's best return: skills of domino must keep it; smerl rewards skills for "
+        "being different from there on",
         OBJECTIVE,
         low=0,
         high=2,
@@ -139,10 +139,10 @@ class Config:
         high=1.42,
         traced=True,
     )
-    batch: int = _option(640, "samples per update (batch size)", LEARNING, low=1, high=10_000_000)
+    batch: int = _option(640, "batch size of an update", LEARNING, low=1, high=10_000_000)
     buffer: int = _option(
         50_000,
-        "size of the replay buffer in transitions (whole episodes)",
+        "size of the replay buffer in transitions, as whole episodes",
         LEARNING,
         low=1,
         high=1_000_000_000,
@@ -151,18 +151,20 @@ class Config:
         2e-3, "learning rate of Q", LEARNING, low=0, high=1e3, traced=True
     )
     discriminator_learning_rate: float = _option(
-        2e-3, "learning rate of the discriminator (Adam)", LEARNING, low=0, high=1e3, traced=True
+        2e-3, "learning rate of the discriminator's Adam", LEARNING, low=0, high=1e3, traced=True
     )
     anneal: bool = _option(False, "decay learning rates linearly to 0 over the run", LEARNING)
     discount: float = _option(0.99, "discount factor gamma", LEARNING, low=0, high=1, traced=True)
     epsilon: float = _option(
-        1e-3, "probability of a random action (exploration)", LEARNING, low=0, high=1, traced=True
+        1e-3, "probability of a random action", LEARNING, low=0, high=1, traced=True
     )
     episodes_per_update: int = _option(
         1, "episodes collected before each update", LEARNING, low=1, high=100_000
     )
     one_skill: bool = _option(
-        False, "use one skill for all episodes before an update (the paper's Algorithm 2)", LEARNING
+        False,
+        "use one skill for all episodes before an update, as the paper's Algorithm 2",
+        LEARNING,
     )
     updates_per_episode: int = _option(
         1,
@@ -182,7 +184,7 @@ class Config:
     )
     average_rate: float = _option(
         0.0,
-        "evaluate a moving average of Q that has this rate; 0: Q itself",
+        "evaluate a moving average of Q with this rate; 0: Q itself",
         LEARNING,
         low=0,
         high=1,
@@ -194,7 +196,7 @@ class Config:
         0.1, "initial logits are uniform in +- this", LEARNING, low=0, high=1e6, traced=True
     )
     observation: str = _option(
-        "auto", "what networks see of a state (pixels:4 draws 4 x 4 pixels per cell)", NETWORKS
+        "auto", "what networks see of a state; pixels:4 draws 4 x 4 pixels per cell", NETWORKS
     )
     network: str = _option(
         "auto",

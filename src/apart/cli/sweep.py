@@ -11,13 +11,17 @@ from apart.running.engines import engine
 from apart.running.jobs import path
 from apart.running.study import Task
 
-HELP = "train a grid or a list of runs"
+HELP = "train a grid or a list of runs from a TOML file"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
-    parser.add_argument("file", metavar="FILE", help="TOML (docs/guide/sweeps.md)")
-    parser.add_argument("--out", metavar="DIR", help="folder (default runs/NAME of the file)")
+    """Add its flags."""
+    parser.add_argument(
+        "file", metavar="FILE", help="TOML file that lists the runs (docs/guide/sweeps.md)"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder of the runs (default runs/ and the name of the file)"
+    )
     parser.add_argument(
         "--index",
         metavar="N,N-N",

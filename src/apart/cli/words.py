@@ -1,4 +1,4 @@
-"""From the words of a command line to numbers and paths, and what several commands share."""
+"""Parse values of the command line, and print what several commands share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def count(name: str, text: str, most: int) -> int:
 
 
 def steps(parsed: argparse.Namespace) -> int | None:
-    """What ``--steps`` says, if anything."""
+    """The value of ``--steps``, if given."""
     if parsed.steps is None:
         return None
     value: int = check_value("steps", number("--steps", parsed.steps, whole=True))
@@ -70,54 +70,53 @@ def seconds(name: str, text: str) -> float:
 
 
 def out(parsed: argparse.Namespace) -> Path | None:
-    """What ``--out`` says, if anything."""
+    """The value of ``--out``, if given."""
     return None if parsed.out is None else path("--out", parsed.out)
 
 
-def add_shared(parser: argparse.ArgumentParser) -> None:
-    """The flags of everything that trains."""
-    group = parser.add_argument_group("running")
+def add_shared(group: argparse._ActionsContainer) -> None:
+    """Add the flags of every command that trains."""
     group.add_argument(
         "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
     )
     group.add_argument(
-        "--threads", metavar="N", help="CPU threads (default: as many as make it faster)"
+        "--threads", metavar="N", help="CPU threads (default: as many as speed it up)"
     )
     group.add_argument(
         "--progress",
         metavar="NAME",
         default="auto",
-        help=f"how it is shown: {', '.join(REPORTERS)} (default auto)",
+        help=f"how progress is shown: {', '.join(REPORTERS)} (default auto)",
     )
     group.add_argument(
         "--cache",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="keep compiled programs in the user's cache folder",
+        help="keep compiled programs in the user's cache folder (default on)",
     )
     group.add_argument(
         "--draw",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="draw skills.png at the end",
+        help="draw skills.png at the end (default on)",
     )
     add_engine(group)
 
 
 def add_engine(parser: argparse._ActionsContainer) -> None:
-    """The flag of everything that trains several runs."""
+    """Add the flag of every command that trains several runs."""
     parser.add_argument(
         "--engine",
         metavar="NAME",
         default=LOCAL,
-        help=f"where runs are trained: {', '.join(ENGINES)} (default {LOCAL})",
+        help=f"where several runs are trained: {', '.join(ENGINES)} (default {LOCAL})",
     )
 
 
 def check_shared(parsed: argparse.Namespace) -> None:
-    """The flags of `add_shared` that nothing else checks."""
+    """Check the flags of `add_shared` that nothing else checks."""
     if parsed.progress not in REPORTERS:
-        raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
+        raise UserError(f"--progress: '{parsed.progress}' is not one of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
     engine(parsed.engine)
@@ -125,24 +124,26 @@ def check_shared(parsed: argparse.Namespace) -> None:
         os.environ[cache.VARIABLE] = "off"  # also for children
 
 
-def threads_of(parsed: argparse.Namespace, unless_said: int, several: bool) -> int:
-    """What ``--threads`` says, else ``unless_said``; ``several`` seeds have one each."""
+def threads_of(parsed: argparse.Namespace, default: int, several: bool) -> int:
+    """The value of ``--threads``, else ``default``; ``several`` seeds have one each."""
     if parsed.threads is None:
-        return unless_said
+        return default
     if several:
-        raise UserError("--threads does nothing here: each seed is a process of one thread")
+        raise UserError(
+            "--threads has no effect with several seeds: each is a process of one thread"
+        )
     return count("--threads", parsed.threads, MAX_THREADS)
 
 
 def note(line: str) -> None:
-    """A line for people who watch; a queue of runs passes it on."""
+    """Print a line on stderr; a queue of runs passes it on."""
     from apart.running.queue import NOTE
 
     print(f"{NOTE}{line}", file=sys.stderr)
 
 
 def _earned(run: Run) -> list[str]:
-    """What skills earn of the task on the map; nothing without one."""
+    """Points of the map's task; nothing without one."""
     task = run.summary.get("task")  # runs of earlier versions lack it
     if task is None:
         return []
@@ -201,7 +202,7 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
 
 
 def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
-    """Draw, if wanted, and tell; where progress is JSON nothing else is on stdout."""
+    """Draw unless --no-draw, and print the result; with JSON progress stdout has nothing else."""
     drawn = pictures(trained) if parsed.draw else ()
     if parsed.progress == "json":
         for line in drawn:

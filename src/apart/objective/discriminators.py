@@ -158,7 +158,7 @@ DISCRIMINATORS: Final = Registry(
             beta_in_loss=True,
         ),
         "one_vs_all_sharpened": Discriminator(
-            "one_vs_all trained without the inverse temperature, which sharpens the reward only",
+            "one_vs_all trained with beta = 1; beta sharpens the reward only",
             lambda n_skills: (n_skills,),
             _logits_as_scores,
             "logits",
@@ -166,7 +166,7 @@ DISCRIMINATORS: Final = Registry(
             reads_beta=True,
         ),
         "all_pairs": Discriminator(
-            "a logit for each of the K (K - 1) / 2 pairs; pairs without the true skill are masked",
+            "a logit for each of the K (K - 1) / 2 pairs; pairs with the true skill are trained",
             pairs.shape,
             _votes,
             "pairs",

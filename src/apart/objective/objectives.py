@@ -115,7 +115,7 @@ OBJECTIVES: Final = Registry(
             outputs=lambda skills, numbers, starts: (max(starts, 2) * skills, skills),
         ),
         "valor": Kind(
-            "a decoder infers the skill from the whole trajectory; skills are added as it learns",
+            "a decoder infers the skill from the trajectory; skills are added as it learns",
             f"{_HOME}.valor",
             reads=_DECODED,
             listed=True,
@@ -144,7 +144,7 @@ OBJECTIVES: Final = Registry(
             grows=True,
         ),
         "dads": Kind(
-            "how much better a skill's own dynamics predict the next state than all skills' do",
+            "how much better a skill predicts its next state than all skills together do",
             f"{_HOME}.dads",
             reads=frozenset({"prior", "fading"}),
             listed=True,
@@ -166,7 +166,7 @@ OBJECTIVES: Final = Registry(
             posterior=False,
         ),
         "metra": Kind(
-            "progress in a skill's own direction of an embedding with steps of at most 1 (METRA)",
+            "progress in a skill's own direction of an embedding, steps of at most 1 (METRA)",
             f"{_HOME}.metra",
             reads=TRAINED,
             trains=True,

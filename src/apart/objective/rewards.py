@@ -193,7 +193,7 @@ REWARDS: Final = Registry(
             "log q_z / (q_z + q_j), j the strongest rival (DGPO)", min_log_odds, "logits"
         ),
         "clipped_posterior": Reward(
-            "log q(z|s) + log K of an ensemble, at least 0, plus its disagreement (DISDAIN)",
+            "log q(z|s) + log K of an ensemble, at least 0, plus disagreement (DISDAIN)",
             clipped_posterior,
             "ensemble",
             bonus=ensemble.disagreement,

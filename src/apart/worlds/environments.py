@@ -11,7 +11,7 @@ from apart.worlds.registered import MAX_SEED, Option
 from apart.worlds.world import TableWorld
 
 SYNTAX: Final = "table:gym:ID[:key=value,...]"
-SUMMARY: Final = "a Gymnasium environment as a table of its states (MiniGrid, toy text, your own)"
+SUMMARY: Final = "the same as a table of all its states (MiniGrid, toy text, your own)"
 
 
 def load(text: str, slip: float = 0.0) -> TableWorld:
