@@ -98,19 +98,19 @@ def test_every_combination_of_bins_is_an_action():
         ("gym:", r"no id; write gym:ID\[:key=value,...\]"),
         ("gmy:Walk-v0", "did you mean 'gym'"),
         (f"{WALK}:actions=box9", "actions of 9 dimensions; at most 8"),
-        (f"{WALK}:actions=free", "have no bounds to put bins between"),
+        (f"{WALK}:actions=free", "are unbounded"),
         (f"{WALK}:actions=many", "400 combinations of actions"),
         (f"{WALK}:actions=text", "neither Discrete nor a Box"),
         (f"{WALK}:bins=1", "bins=1: give a number from 2 to 100"),
-        (f"{WALK}:see=image", "its observations have no parts"),
+        (f"{WALK}:see=image", "observations are not a Dict"),
         ("gym:hostile:Talks-v0:see=imag", "did you mean 'image'"),
-        ("gym:hostile:Talks-v0:see=words", "are no numbers of a fixed shape"),
-        ("gym:hostile:Says-v0", "are no numbers of a fixed shape"),
+        ("gym:hostile:Talks-v0:see=words", "is not an array of a fixed shape"),
+        ("gym:hostile:Says-v0", "are not arrays of a fixed shape"),
         (f"{WALK}:places=hostile:corer", "hostile has no function corer; did you mean 'corner'"),
         (f"{WALK}:places=corner", "places=corner: write module:name"),
         (f"{WALK}:places=no_such:f", "import no_such fails: ModuleNotFoundError"),
         (f"{WALK}:wrap=hostile:Miror", "did you mean 'Mirror'"),
-        (f"{WALK}:trouble=screen", "No available video device.*wants a display"),
+        (f"{WALK}:trouble=screen", "No available video device.*needs a display"),
         (f"{WALK}:wheels=4", "gymnasium.make fails: .*wheels"),
         (f"{WALK}:timeout=0", "timeout=0: give a number"),
         (f"{WALK}:max_episode_steps=foo", "max_episode_steps=foo: give a number from 1 to 100000"),
@@ -343,10 +343,10 @@ def test_what_follows_a_dot_is_no_ending_of_a_name(tmp_path, monkeypatch):
 
 
 TROUBLES = {
-    "raises": "step fails: ValueError: the wheel fell off; fix that, then go on with 'apart resume",
+    "raises": "step fails: ValueError: the wheel fell off; .* 'apart resume",
     "nan": "an observation that is not finite",
     "shape": r"an observation of shape \(1,\), not \(2,\)",
-    "hangs": "step has not come back after 0.5 seconds",
+    "hangs": "step did not return within 0.5 seconds",
 }
 
 
@@ -445,7 +445,7 @@ def test_a_function_that_cannot_be_imported_is_refused_and_why_is_said():
 
 def test_trouble_before_the_first_round_leaves_nothing_behind(tmp_path):
     world = load(f"{WALK}:trouble=spaces,when=0")
-    said = r"its observations are float32 \(3,\) now, and were float32 \(2,\) when the run began$"
+    said = r"observations are float32 \(3,\); .* float32 \(2,\)$"
     with pytest.raises(UserError, match=said):
         apart.train(world, out=tmp_path / "run", **OPTIONS)
     assert list(tmp_path.iterdir()) == []
@@ -494,7 +494,7 @@ def test_a_hang_that_nothing_interrupts_ends_the_process_with_the_same_line(tmp_
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     last = done.stderr.strip().split("\n")[-1]
-    assert "has not come back after 0.5 seconds" in last
+    assert "did not return within 0.5 seconds" in last
     assert (tmp_path / "run" / "config.json").exists()
 
 
@@ -591,7 +591,7 @@ def test_a_function_of_python_is_kept_by_its_name():
     assert world.place(*vector.reset(seed=[0])).tolist() == [0]
     with pytest.raises(UserError, match="no lambda"):
         apart.gym_world("hostile:Walk-v0", places=lambda env, obs: 0)
-    with pytest.raises(UserError, match="arguments are stored as JSON"):
+    with pytest.raises(UserError, match="arguments must be JSON"):
         apart.gym_world("hostile:Walk-v0", noise=np.ones(2))
 
 
@@ -609,7 +609,7 @@ for world in (apart.gym_world("Mine-v0"), apart.gym_world("hostile:Walk-v0", pla
     around = {**os.environ, "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=around)
-    assert done.stdout.count("other processes do not know the world") == 2, done.stderr
+    assert done.stdout.count("worker processes do not know the world") == 2, done.stderr
     assert not list(tmp_path.iterdir())
 
 

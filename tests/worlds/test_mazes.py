@@ -211,7 +211,7 @@ def test_wrong_names_are_said_in_one_line(text, message):
 
 
 def test_slip_is_for_maps():
-    with pytest.raises(UserError, match="--slip: for maps"):
+    with pytest.raises(UserError, match="--slip is for maps"):
         worlds.load("maze:u", slip=0.1)
 
 

@@ -123,7 +123,7 @@ def test_elsewhere_nothing_is_made_up(capsys):
     assert main(["check", "gymnax:Catch-bsuite"]) == 0
     said = capsys.readouterr().out
     assert "none known; skills are counted: not at all" in said
-    assert "places=module:function behind its id" in said
+    assert "places=module:function" in said
 
 
 def test_places_by_a_function_of_the_users():
@@ -185,5 +185,5 @@ def test_wrong_options_are_said_without_the_package(text, message):
 def test_a_damaged_spec_is_said(kind):
     with pytest.raises(UserError, match="no name or no id"):
         worlds.from_spec({"kind": kind, "name": "x"}, 10)
-    with pytest.raises(UserError, match="--slip: for maps"):
+    with pytest.raises(UserError, match="--slip is for maps"):
         worlds.load(f"{kind}:X", slip=0.5)

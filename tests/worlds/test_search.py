@@ -322,7 +322,7 @@ class AnyStart(Ring):
         (SlipsOutside, "SlipsOutside: is stochastic"),
         (SlipsUnseen, "is not deterministic, or hides"),
         (Raises, r"Raises: step\(.\) fails: RuntimeError: no way"),
-        (NoReset, r"NoReset: reset fails: SystemExit: no video device.*it wants a display"),
+        (NoReset, r"NoReset: reset fails: SystemExit: no video device.*it needs a display"),
         (Shared, "Shared: (is not deterministic|cannot be copied|one state only)"),
         (Itself, "Itself: cannot be copied"),
         (NoCopy, "NoCopy: copy.deepcopy fails: TypeError"),
@@ -472,7 +472,7 @@ def test_an_environment_of_one_s_own_by_its_module(tmp_path, monkeypatch):
 
 def test_maps_alone_can_slip(capsys):
     assert main(["train", "table:gym:FrozenLake-v1", "--slip", "0.1"]) == 2
-    assert "--slip: for maps" in capsys.readouterr().err
+    assert "--slip is for maps" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
