@@ -235,7 +235,7 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ("apart", {}, "publishd", "unknown reading 'publishd'; did you mean 'published'"),
         ("apart", {"network": "additive"}, "ours", "name a network for the logits too"),
         ("apart", {"network": "table/joint+bias"}, "ours", "joint is for Q only"),
-        ("apart_plus", {}, "published", "apart_plus is none"),
+        ("apart_plus", {}, "published", "apart_plus is not one"),
         (
             "apart_plus",
             {"network": "table+bias", "q_rule": "sweep_plain"},
@@ -244,7 +244,7 @@ def test_a_reading_stands_between_the_method_and_the_user():
         ),
         ("apart", {"network": "table+bais"}, "ours", "unknown network 'table+bais'"),
         ("apart", {"network": "joint/table"}, "ours", "without a bias that is the same as table"),
-        ("random_walk", {}, "published", "random_walk is none"),
+        ("random_walk", {}, "published", "random_walk is not one"),
         ("apart", {"buffer": 100}, "published", "(--reading published sets --context"),
         ("apart", {"keep": 0.3}, "ours", "--keep has no effect"),
         ("ap_min", {"keep": 0.3}, "ours", "--keep has no effect"),

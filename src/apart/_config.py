@@ -33,7 +33,7 @@ class OptionSpec:
     auto: bool = False
 
 
-EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "everyday", "objective", "learning", "networks"
+EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "common", "objective", "learning", "networks"
 
 
 def _option(default: Any, help: str, group: str, **spec: Any) -> Any:

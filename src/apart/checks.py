@@ -200,7 +200,7 @@ def _check_places(config: Config, world: World, facts: Facts) -> None:
         special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
         fits = [n for n, d in DISCRIMINATORS.items() if d.over_known and n not in special]
         raise UserError(
-            f"{what} is for worlds that are no table, and {world.name} is one; use "
+            f"{what} is for worlds that are not tables, and {world.name} is one; use "
             f"--discriminator {' or '.join(fits)}"
         )
     if not world.places.counted:

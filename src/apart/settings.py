@@ -46,7 +46,7 @@ def resolve(
     if not isinstance(reading, str) or reading not in READINGS:
         raise unknown("reading", str(reading), READINGS)
     if METHODS[method].settled and READINGS[reading].options:
-        raise UserError(f"--reading {reading} is for methods of the paper, and {method} is none")
+        raise UserError(f"--reading {reading} is for methods of the paper, and {method} is not one")
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)

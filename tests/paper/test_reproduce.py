@@ -265,7 +265,7 @@ def test_a_budget_makes_the_cheapest_claims_first_and_then_larger():
     assert fit(1000, "published")["cheap"] == (4, 150_000_000)
     words = _budget.words(specs, "ours", fit(25))
     assert words == [
-        "whole: cheap (4 seeds, 5M steps)",
+        "in full: cheap (4 seeds, 5M steps)",
         "in part: ours (2 of 4 seeds, 5M steps)",
         "left out: dear",
     ]

@@ -73,7 +73,7 @@ def test_a_set_without_its_summary_gets_one(done, capsys):
     assert main(["resume", str(done), "--progress", "none", "--no-draw"]) == 0
     assert files.read_sealed(done / run_folder.SUMMARY)["runs"]
     assert main(["resume", str(done)]) == 0
-    assert "finished already" in capsys.readouterr().out
+    assert "already finished" in capsys.readouterr().out
 
 
 def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(done, map_file, tmp_path):

@@ -145,7 +145,7 @@ def test_states_may_share_a_cell():
     assert len(set(labels)) == found.n_states
     assert len({label[:2] for label in labels}) == ROOMS.n_states
     assert found.places.noun == "state"
-    with pytest.raises(UserError, match="is seen as one_hot"):
+    with pytest.raises(UserError, match="use one_hot"):
         apart.train(found, method="apart_pixels")
 
 

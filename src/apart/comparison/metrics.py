@@ -161,6 +161,13 @@ METRICS: Final = Registry(
             _distinct,
             most=_most_skills,
         ),
+        "covering_radius": Metric(
+            "steps (in mazes from bucket to bucket) from the nearest last state to the farthest "
+            "place",
+            "covering radius",
+            "steps",
+            _radius,
+        ),
         "information_count": Metric(
             "2^E[log2 q(z|s_T) - log2 p(z)] by the run's own discriminator (DISDAIN's number)",
             "information count",
@@ -175,13 +182,6 @@ METRICS: Final = Registry(
             _bits,
             digits=2,
             most=_most_bits,
-        ),
-        "covering_radius": Metric(
-            "steps (in mazes from bucket to bucket) from the nearest last state to the farthest "
-            "place",
-            "covering radius",
-            "steps",
-            _radius,
         ),
         "goals_reached": Metric(
             "share of the places within T steps that some skill visits, without further training",
