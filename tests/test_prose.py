@@ -416,7 +416,9 @@ HELD = {
         "seed 0: {0} of {0} skills after 200,000 steps, first complete at {1:,} (...)": (
             lambda: [by_all_seeds(), first_complete()]
         ),
-        "for comparison: {} at most, {:.2f} by random walk": lambda: [cells(), walk()],
+        "for comparison: {} episodes of random actions end in {:.2f} different cells, of {} in": (
+            lambda: [K, walk(), cells()]
+        ),
         "**{0} of {0} skills**: each of the {1} policies walks": lambda: [by_all_seeds(), K],
         "They end in {0} different cells, as many as can be reached. Those {0} skills are *found*; "
         "the other {1} end where an earlier skill ends.": (
@@ -425,7 +427,7 @@ HELD = {
         "**first complete at {:,}**: the first evaluation (one every {:,} steps)": (
             lambda: [first_complete(), EVERY]
         ),
-        "**{:.2f} by random walk**: how many different cells {} episodes": lambda: [walk(), K],
+        "**{:.2f} different cells**: the expected number for {} episodes": lambda: [walk(), K],
         "{} faint maps end where an earlier skill ends]": lambda: [K - by_all_seeds()],
     },
     "docs/guide/methods.md": {
