@@ -99,12 +99,12 @@ def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, c
     assert apart.resume(path).path == path
     assert main(["resume", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "finished already" in said
+    assert "already finished" in said
     assert "--steps N trains longer" in said
     assert main(["resume", str(path), "--progress", "json"]) == 0
     told = capsys.readouterr()
     assert told.out == ""  # JSON lines alone
-    assert "finished already" in told.err
+    assert "already finished" in told.err
     assert (path / run_folder.SUMMARY).read_bytes() == before
 
 

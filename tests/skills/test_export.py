@@ -206,7 +206,7 @@ def test_hostile_names_are_words_in_the_card(tmp_path):
         (["export", "{run}", "--out", "{run}/config.json"], "is not a folder"),
         (["export", "{run}/nowhere", "--out", "x"], "no such run folder"),
         (["reach", "{run}"], "--goal: name a place"),
-        (["reach", "{run}", "--goal", "x,1"], "'x,1' is no place"),
+        (["reach", "{run}", "--goal", "x,1"], "'x,1' is not a place"),
         (["reach", "{run}", "--goal", "1,1"], "cell (1, 1) is a wall"),
         (["reach", "{run}", "--goal", "0,0", "--start", "9,9"], "no cell (9, 9)"),
     ],

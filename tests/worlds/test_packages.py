@@ -171,7 +171,7 @@ def test_wrong_ids_give_the_nearest(text, message):
     [
         ("xminigrid:X:view=partial", "unknown view 'partial'"),
         ("xminigrid:X:seed=some", "seed=some: give a number, or random"),
-        ("xminigrid:X:seed=1,seed=2", "'seed' is said twice"),
+        ("xminigrid:X:seed=1,seed=2", "'seed' is given twice"),
         ("gymnax:X:seed=-1", "seed=-1: give a number, or random"),
         ("gymnax:X:sed=1", "unknown key 'sed'; did you mean 'seed'"),
     ],

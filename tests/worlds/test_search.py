@@ -429,7 +429,7 @@ def test_the_seed_chooses_the_layout():
         ("table:gym:FrozenLake-v1:slippery=1", "gymnasium.make fails: .*'slippery'"),
         ("table:gym:FrozenLake-v1:=3", "'=3' is not key=value"),
         ("table:gym:FrozenLake-v1:a=3,", "'' is not key=value"),
-        ("table:gym:FrozenLake-v1:seed=0,seed=1", "'seed' is said twice"),
+        ("table:gym:FrozenLake-v1:seed=0,seed=1", "'seed' is given twice"),
         ("table:gym:FrozenLake-v1:seed=-1", "seed=-1: give a number from 0"),
         ("table:gym:FrozenLake-v1:seed=x", "seed=x: give a number"),
         ("table:gym:FrozenLake-v1:seed=true", "seed=true: give a number"),
