@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import get_args, get_type_hints
 
 import jax
@@ -11,19 +12,23 @@ import twins
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apart import checks
+import apart
+from apart import checks, worlds
 from apart._config import ELSEWHERE, MOVED, SPECS, TYPES, Config, Options, flag
-from apart._errors import UserError
+from apart._errors import RENAMED, UserError
 from apart.cli import main
-from apart.facts import choices, needs_task, spreads
+from apart.facts import NAMED, choices, needs_task, spreads
 from apart.learner import networks
 from apart.methods import METHODS
+from apart.runs import plan
 from apart.settings import completed, resolve
 from apart.training.learners import learner_of, lists_states
 from apart.training.rounds import initial
 from apart.training.state import hyper_of
+from apart.worlds import grid
 from apart.worlds.grid import parse
-from apart.worlds.world import Places
+from apart.worlds.lifetime import lifetime
+from apart.worlds.world import ObsSpec, Places
 
 
 def test_the_papers_hyper_parameters_are_the_defaults():
@@ -385,6 +390,31 @@ def test_removed_flags_name_what_does_their_work_now(capsys):
         assert now in printed
 
 
+def test_an_old_name_is_answered_with_the_new_one(tmp_path, capsys):
+    """On the command line, in Python, and for a run that was made under the old name."""
+    for (kind, old), new in RENAMED.items():
+        assert new in NAMED[kind]
+        assert old not in NAMED[kind]
+    out = str(tmp_path / "run")
+    assert main(["train", "corridor", "--method", "vic_unbiased", "--out", out]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "'vic_unbiased'" in said
+    assert "vic_counts" in said
+    for call in (
+        lambda: apart.train("corridor", method="vic_unbiased", out=out),
+        lambda: apart.compare("corridor", methods=["vic_unbiased"], out=out),
+        lambda: apart.register_method("mine", "x", like="vic_unbiased"),
+    ):
+        with pytest.raises(UserError, match="vic_counts"):
+            call()
+    plan.write(tmp_path, Config(method="vic_unbiased", horizon=4), grid.load("corridor"))
+    assert main(["resume", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) == 1
+    assert "vic_counts" in said
+
+
 def test_an_unknown_method_suggests_the_nearest():
     with pytest.raises(UserError, match="did you mean 'diayn'"):
         resolve("four_rooms", "dyan", {})
@@ -432,7 +462,7 @@ def test_an_option_added_later_changes_no_fingerprint():
 def test_rounds_make_at_least_the_steps_asked_for():
     config, _ = resolve("four_rooms", "apart", {"steps": 1001, "evaluate_every": 90})
     assert config.iterations == 26
-    assert config.evaluate_iterations == 2
+    assert config.evaluation_interval == 2 * config.collection
 
 
 def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes():
@@ -443,6 +473,47 @@ def test_what_a_stored_configuration_lacks_is_completed_and_nothing_else_changes
     found = completed(stored, world)
     assert found == dataclasses.replace(stored, network="mlp:256,256")
     assert completed(found, world) is found
+
+
+def runs_in(world):
+    """Methods that can be trained there."""
+    for name in METHODS:
+        try:
+            yield name, resolve(world, name, {})[0]
+        except UserError as error:
+            assert re.search("table|places|seen as", str(error)), error
+
+
+@pytest.mark.parametrize(
+    "world", ["gym:CartPole-v1", "gym:hostile:Walk-v0", "maze:u", "maze:bottleneck:start=random"]
+)
+def test_defaults_outside_tables_are_sensible_for_every_method(world):
+    loaded = worlds.load(world)
+    methods = dict(runs_in(loaded))
+    assert {"apart", "diayn", "vic", "disdain", "metra", "apart_spread"} <= {*methods}
+    for name, config in methods.items():
+        updates = config.updates_per_episode
+        assert name == "random_walk" or config.collection / updates <= 50, name
+        evaluations = 1 + -(-config.total_steps // config.evaluation_interval)
+        played = evaluations * config.skills * config.horizon
+        assert played / (played + config.total_steps) <= 0.1, name
+        assert config.horizon == loaded.about.horizon <= 200
+        assert config.skills <= 100
+        assert lifetime(loaded) / config.hold >= 10, name  # decisions of a random episode
+        assert config.total_steps <= 2_000_000, name
+
+
+def test_the_replay_of_large_observations_is_cut_to_what_fits():
+    table = twins.parse("S..\n...", "twin")
+    large = dataclasses.replace(twins.jax_grid(table), obs=ObsSpec((210, 160, 3), "uint8"))
+    options = {"network": "mlp:8"}
+    assert 5_000 < resolve(large, "apart_spread", options)[0].buffer < 12_000
+    assert resolve(large, "diayn", {**options, "buffer": 20_000})[0].buffer == 20_000
+
+
+def test_actions_are_not_held_in_grids():
+    assert resolve("gym:FrozenLake-v1", "apart_spread", {})[0].hold == 1
+    assert resolve("gym:MountainCar-v0", "apart_spread", {})[0].hold == 4
 
 
 @pytest.mark.parametrize(

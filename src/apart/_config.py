@@ -236,22 +236,23 @@ class Config:
         return -(-self.steps // self.collection)
 
     @property
-    def evaluate_iterations(self) -> int:
-        """Rounds between two evaluations."""
-        return max(self.evaluate_every // self.collection, 1)
+    def total_steps(self) -> int:
+        """Environment steps of the whole run where no episode ends early: in full rounds."""
+        return self.iterations * self.collection
 
-    def steps_after(self, iteration: int) -> int:
-        """Environment steps that so many rounds make."""
-        return iteration * self.collection
+    @property
+    def evaluation_interval(self) -> int:
+        """Environment steps between two evaluations, in rounds of full length."""
+        return max(self.evaluate_every // self.collection, 1) * self.collection
 
-    def updates_after(self, iteration: int) -> int:
-        """Updates that so many rounds make."""
-        return iteration * self.updates_per_episode
+    def updates_after(self, env_steps: int) -> int:
+        """Updates that so many environment steps come with."""
+        return env_steps * self.updates_per_episode // self.collection
 
-    def next_evaluation(self, iteration: int) -> int:
-        """The round after ``iteration`` in which the skills are evaluated next."""
-        every = self.evaluate_iterations
-        return min((iteration // every + 1) * every, self.iterations)
+    def next_evaluation(self, env_steps: int) -> int:
+        """The number of steps after which skills are evaluated next, in a run without an end."""
+        every = self.evaluation_interval
+        return (env_steps // every + 1) * every
 
     def static(self) -> tuple[tuple[str, Any], ...]:
         """What decides the compiled program, as a hashable key (seed and lengths do not)."""

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+RENAMED: Final[Mapping[tuple[str, str], str]] = MappingProxyType(
+    {("method", "vic_unbiased"): "vic_counts"}
+)
+"""(kind, old name) -> today's name: an old name is answered with the new one."""
 
 _MOST_LISTED = 10  # names in an error
 
@@ -41,11 +48,13 @@ def nearest(name: str, choices: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def unknown(kind: str, name: str, choices: Iterable[str], see: str = "") -> UserError:
-    """The error for a ``name`` that is none of ``choices``, with the nearest valid one.
+    """The error for a ``name`` that is none of ``choices``, with its new or the nearest name.
 
     Where none is near, it lists ``choices`` if they are few, else names the command that does:
     ``see``, by default ``apart list``.
     """
+    if (kind, name) in RENAMED:
+        return UserError(f"unknown {kind} {name!r}; it is called {RENAMED[kind, name]} now")
     names = sorted(choices)
     if len(names) <= _MOST_LISTED:
         rest = f"; choose from {', '.join(names)}"

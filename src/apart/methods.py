@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from apart import references
 from apart._registry import Registry
+from apart.references import Paper
 
 Option = str | int | float | bool
 
@@ -28,6 +30,9 @@ class Method:
         sees: how its networks see observations, the first that fits a world; else as the world
             gives them.
         beyond: the same idea where states cannot be listed, if it differs there.
+        paper: where it comes from, if not from APART's paper or this package.
+        unranked: why comparisons show it without a rank, a clause after "since"; usually nothing.
+        caveat: what comparisons say of its numbers, a clause; usually nothing.
     """
 
     summary: str
@@ -37,6 +42,22 @@ class Method:
     decisions: int = 0
     sees: tuple[str, ...] = ()
     beyond: Method | None = None
+    paper: Paper | None = None
+    unranked: str = ""
+    caveat: str = ""
+
+    @property
+    def elsewhere(self) -> Method:
+        """The method where states cannot be listed.
+
+        Without settings of its own there: an update in 50 steps, some 50 decisions an episode, and
+        a budget that the world gives.
+        """
+        if self.beyond is not None:
+            return self.beyond
+        of_tables = ("steps", "evaluate_every")
+        options = {name: value for name, value in self.options.items() if name not in of_tables}
+        return dataclasses.replace(self, options=options, steps_per_update=50, decisions=50)
 
     @property
     def learns(self) -> bool:
@@ -104,7 +125,6 @@ _LOGITS: Final[Mapping[str, Option]] = {
 _SPREAD_BEYOND: Final = Method(
     "ends that share what was seen among them, as points; networks learn to come there",
     {
-        "steps": 1_000_000,
         "discriminator": "ends",
         "reward": "near_end",
         "time_weight": "all",
@@ -166,7 +186,14 @@ def _at_the_end(summary: str, objective: str, **options: Option) -> Method:
 
 
 def _of_others(
-    summary: str, objective: str, beyond: Mapping[str, Option] | None = None, **options: Option
+    summary: str,
+    objective: str,
+    beyond: Mapping[str, Option] | None = None,
+    *,
+    paper: Paper,
+    unranked: str = "",
+    caveat: str = "",
+    **options: Option,
 ) -> Method:
     """A method of others that plans in tables; ``beyond``: its options with networks elsewhere."""
     return Method(
@@ -175,9 +202,16 @@ def _of_others(
         steps_per_update=20,
         settled=True,
         beyond=None if beyond is None else _beyond(summary, objective=objective, **beyond),
+        paper=paper,
+        unranked=unranked,
+        caveat=caveat,
     )
 
 
+_NO_SKILLS: Final = "all skills get the same reward by construction (a reference for exploration)"
+_IDENTIFIED: Final = (
+    "keeps only skills that random walks identify, and does not maximise distinct last states"
+)
 _UPSIDE: Final = "short skills that walk at random where no other does, in chains: a tree (UPSIDE)"
 
 METHODS: Final = Registry(
@@ -273,14 +307,16 @@ METHODS: Final = Registry(
             beyond=_SPREAD_BEYOND,
         ),
         "dgpo": Method(
-            "one-vs-all, least log odds against any rival, every step (DGPO's reward)",
+            "DGPO's diversity reward in DIAYN's loop: no task, no constraint on return, no PPO",
             {**_OVA, "reward": "min_log_odds", "time_weight": "all"},
             settled=True,
+            paper=references.DGPO,
         ),
         "disdain": Method(
             "VIC with two discriminators and a bonus where they disagree",
             _DISDAIN,
             settled=True,
+            paper=references.DISDAIN,
         ),
         "count_bonus": Method(
             "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
@@ -294,11 +330,14 @@ METHODS: Final = Registry(
                 **_TOWARDS,
             },
             settled=True,
+            paper=references.DISDAIN,
         ),
         "relative_vic": Method(
             "log q(z | first and last state) - log q(z | last state): displacements, not places",
             {"objective": "relative_vic", "time_weight": "last", **_STEPS},
             settled=True,
+            paper=references.RELATIVE_VIC,
+            unranked="with one fixed start its reward is noise around 0",
             beyond=_at_the_end(
                 "the same from networks that see the first and the last observation",
                 "relative_vic",
@@ -308,6 +347,7 @@ METHODS: Final = Registry(
             "a decoder of whole trajectories; skills are added as it learns (VALOR)",
             {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
             settled=True,
+            paper=references.VALOR,
             beyond=_at_the_end(
                 "a network decodes whole trajectories; skills are added as it learns (VALOR)",
                 "valor_differences",
@@ -316,8 +356,8 @@ METHODS: Final = Registry(
                 buffer=50_000,
             ),
         ),
-        "vic_unbiased": Method(
-            "explicit VIC with frequencies of last states as its posterior: exact under chance",
+        "vic_counts": Method(
+            "VIC with counts of last states instead of a trained posterior",
             {
                 "discriminator": "counts",
                 "reward": "log_counts",
@@ -326,11 +366,13 @@ METHODS: Final = Registry(
                 **_STEPS,
             },
             settled=True,
+            paper=references.VIC_COUNTS,
         ),
         "dads": Method(
             "by how much a skill foretells its next state better than all skills do (DADS)",
             {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
             settled=True,
+            paper=references.DADS,
             beyond=_beyond(
                 "the same with dynamics that a network foretells as mixtures of Gaussians (DADS)",
                 objective="dads_mixture",
@@ -338,12 +380,11 @@ METHODS: Final = Registry(
             ),
         ),
         "eddict": Method(
-            "skills are steps in a plane of learned codes of states (EDDICT)",
+            "one step in a plane of learned codes; leaves out EDDICT's sequence of options",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
-            beyond=_at_the_end(
-                "skills are steps in a plane of codes that a network learns (EDDICT)", "eddict"
-            ),
+            paper=references.EDDICT,
+            beyond=_at_the_end("the same with codes that a network learns", "eddict"),
         ),
         "metra": _of_others(
             "each skill goes as far as it can in its own direction of a learned embedding",
@@ -351,34 +392,48 @@ METHODS: Final = Registry(
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-2,
             epsilon=0.8,
+            paper=references.METRA,
         ),
         "edl": _of_others(
-            "explores, places a code for each skill, learns to be near it", "edl", {}
+            "explores, places a code for each skill, learns to be near it",
+            "edl",
+            {},
+            paper=references.EDL,
         ),
-        "eigenoptions": _of_others("skills climb the eigenvectors of the known graph", "eigen"),
+        "eigenoptions": _of_others(
+            "skills climb the eigenvectors of the known graph",
+            "eigen",
+            paper=references.EIGENOPTIONS,
+        ),
         "count_exploration": _of_others(
             "goes where it has seldom been, nothing else (a reference line)",
             "counted",
             {},
+            paper=references.COUNT_EXPLORATION,
+            unranked=_NO_SKILLS,
         ),
         "rnd": _of_others(
             "goes where a random network is not yet predicted, nothing else (a reference line)",
             "rnd",
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-3,
+            paper=references.RND,
+            unranked=_NO_SKILLS,
         ),
         "visr": _of_others(
-            "features of states point along a skill's own direction",
+            "features point along a skill's own direction; leaves out VISR's successor features",
             "visr",
             {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
             discount=0.95,
+            paper=references.VISR,
         ),
         "discern": _of_others(
             "a skill ends in a state like its goal, one that was seen before",
             "discern",
             {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
+            paper=references.DISCERN,
         ),
         "smerl": _of_others(
             "solves the task of a map in ways that can be told apart",
@@ -389,14 +444,22 @@ METHODS: Final = Registry(
             optimality=0.75,
             discriminator_learning_rate=1e-2,
             epsilon=0.1,  # random actions cost points, and a gate asks what a skill earned
+            paper=references.SMERL,
         ),
         "domino": _of_others(
             "solves the task of a map nearly best, each skill where others are not",
             "domino",
             init_q=1000.0,
+            paper=references.DOMINO,
         ),
         "upside": dataclasses.replace(
-            _of_others(_UPSIDE, "upside_tree", epsilon=0.0),
+            _of_others(
+                _UPSIDE,
+                "upside_tree",
+                paper=references.UPSIDE,
+                caveat=_IDENTIFIED,
+                epsilon=0.0,
+            ),
             # One layer has parameters of each skill, so that kept skills stay as they are. Parts
             # are short enough to be decided at every step, and walks of single steps stay near.
             beyond=dataclasses.replace(
@@ -414,8 +477,10 @@ METHODS: Final = Registry(
             ),
         ),
         "upside_flat": _of_others(
-            "the same without the tree: skills as long as an episode, all from the start",
+            "UPSIDE without its tree: skills as long as an episode, all from the start",
             "upside",
+            paper=references.UPSIDE_FLAT,
+            caveat=_IDENTIFIED,
         ),
         "random_walk": Method(
             "uniform actions, nothing learnt (a reference line)",

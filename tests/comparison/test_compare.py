@@ -669,6 +669,26 @@ def test_methods_that_plan_are_marked_in_tables_and_in_the_figure(tmp_path):
     assert [one.plans for one in both] == [True]
 
 
+def test_methods_without_a_rank_are_shown_with_the_reason():
+    """Their reward finds no skills there; and whatever a number says less of has a note, too."""
+    found = [row(name)._replace(method=name) for name in ("vic", "rnd", "relative_vic", "upside")]
+    assert [one.label for one in show.ranked(found)] == ["vic", "upside"]
+    assert show.label_marks(found) == {
+        "vic": "",
+        "rnd": show.NOTED,
+        "relative_vic": show.NOTED,
+        "upside": show.NOTED,
+    }
+    lines = show.text(found).splitlines()
+    for name in ("rnd", "relative_vic"):
+        (line,) = (line for line in lines if line.startswith(f"‡ {name}: "))
+        assert METHODS[name].unranked in line
+    assert any(METHODS["upside"].caveat in line for line in lines)
+    assert "| `rnd` ‡ | 2.0" in show.page(found)
+    assert "‡" not in show.text(found[:1])
+    assert show.label_marks([found[1]._replace(plans=True), found[1]]) == {"rnd": " † ‡"}
+
+
 def test_a_line_of_the_figure_is_one_method_in_every_world():
     def row(world, label, value):
         cells = {"distinct": Cell([value], True, 9)}

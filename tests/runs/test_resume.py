@@ -128,8 +128,7 @@ def test_longer_training_survives_a_kill_before_its_first_save(steps, tmp_path, 
 
     with pytest.raises(KeyboardInterrupt):
         apart.resume(path, steps=2000, listener=die)
-    with pytest.raises(UserError, match="no finished run"):
-        apart.load(path)
+    assert not apart.load(path).finished
     apart.resume(path)
     assert result(path) == unbroken("apart", steps=2000)
 

@@ -122,7 +122,7 @@ def test_folders_that_are_not_ours_are_refused(tmp_path):
 def test_load_says_what_is_missing(tmp_path):
     with pytest.raises(UserError, match="no such run folder"):
         apart.load(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="no finished run"):
+    with pytest.raises(UserError, match="no run here"):
         apart.load(tmp_path)
 
 

@@ -118,7 +118,7 @@ def test_the_last_of_an_episode_is_always_seen():
 def test_who_cannot_render_ends_a_run_all_the_same(tmp_path, capsys):
     for text, why in (
         (f"{DRAWN},paints=false", "render fails: RuntimeError: GLX: no display (it needs a dis"),
-        ("gym:hostile:Walk-v0", "it has no render_mode rgb_array"),
+        ("gym:hostile:Walk-v0", "has no map and no render()"),
     ):
         hostile.healed(False)
         folder = tmp_path / str(len(text))

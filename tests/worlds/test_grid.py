@@ -100,6 +100,16 @@ def test_any_text_is_a_map_or_one_line_of_error(text):
         assert "\n" not in str(error)
 
 
+def test_blanks_at_the_end_of_lines_are_no_cells(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_text("; words \n; horizon 7 \nS.. \t\n.#. \r\n...\n  \n")
+    world = grid.load(str(path))
+    assert world.places.backdrop == ("S..", ".#.", "...")
+    assert world.about.horizon == 7
+    with pytest.raises(UserError, match="line 2, column 1: ' '"):
+        grid.parse("S..\n ..")
+
+
 BAD = {
     "ragged": ("S..\n..", "line 2 has 2 cells but line 1 has 3"),
     "empty": ("", "empty"),

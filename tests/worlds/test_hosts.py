@@ -34,7 +34,7 @@ from apart.worlds.world import HostWorld, evidence
 TESTS = Path(__file__).parents[1]
 WALK = "gym:hostile:Walk-v0"
 OPTIONS = {"skills": 4, "horizon": 6, "steps": 200, "batch": 16, "buffer": 600}
-OPTIONS |= {"network": "mlp:8", "evaluate_every": 100, "method": "diayn"}
+OPTIONS |= {"network": "mlp:8", "evaluate_every": 100, "method": "diayn", "episodes_per_update": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -263,6 +263,30 @@ def test_known_records_are_whole():
         assert all(a != b for a, b in zip(known.low, known.high, strict=True))
 
 
+def test_bins_have_names_units_and_ranges():
+    for begin, known in places.KNOWN.items():
+        axes = places.places_of(places._json(known)).axes
+        assert [axis.bins for axis in axes] == list(known.bins), begin
+        assert all(axis.name for axis in axes)
+    angle, position = load("gym:CartPole-v1").places.axes
+    assert angle == ("pole angle", "rad", 0.2095, -0.2095, 10)
+    assert position[:4] == ("cart position", "", -2.4, 2.4)
+    ram = places.places_of(places._bytes((3, 43, 42)))
+    assert [axis.high for axis in ram.axes] == [256.0] * 3
+    assert load("gym:FrozenLake-v1").places.axes == ()
+
+
+def test_a_layout_that_changes_with_the_seed_is_not_drawn():
+    pytest.importorskip("minigrid")
+    rooms, empty = load("gym:MiniGrid-FourRooms-v0").places, load("gym:MiniGrid-Empty-5x5-v0")
+    assert rooms.note
+    assert rooms.backdrop == ("#" * 19, *["#" + "." * 17 + "#"] * 17, "#" * 19)
+    assert not empty.places.note
+    fixed = load("gym:MiniGrid-FourRooms-v0:seed=0").places
+    assert not fixed.note
+    assert "#" in fixed.backdrop[9][1:-1]
+
+
 def test_a_function_of_the_user_counts(tmp_path):
     world = load(f"{WALK}:places=hostile:corner")
     run = apart.train(world, out=tmp_path / "run", **{**OPTIONS, "epsilon": 0.5})
@@ -353,7 +377,8 @@ TROUBLES = {
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_path, capsys):
     options = ["--steps", "200", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--evaluate-every", "100"]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--evaluate-every", "100"]
     folder = tmp_path / "run"
     world = f"{WALK}:trouble={trouble},timeout=0.5,when=100"
     command = ["train", world, *options, "--out", str(folder), "--progress", "none"]
@@ -457,7 +482,8 @@ def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
     folder = tmp_path / "run"
     hostile.healed(False)
     options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--out", str(folder), "--progress", "json"]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--out", str(folder), "--progress", "json"]
     assert main(["train", f"{WALK}:trouble=prints,when=0", *options]) == 0
     out, err = capfd.readouterr()
     assert "as C writes it" in err
@@ -467,12 +493,12 @@ def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
 
 def test_an_environment_that_forgets_its_seed_is_named_in_a_line(tmp_path, capsys):
     options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--out", str(tmp_path / "run")]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--out", str(tmp_path / "run")]
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["train", f"{WALK}:trouble=forgets", *options, "--progress", "none"]) == 0
     err = capsys.readouterr().err
-    assert "evaluation plays" not in err
     notes = [line for line in err.splitlines() if "does not repeat itself" in line]
     assert len(notes) == 1
     assert notes[0].startswith("apart: note: hostile:Walk-v0")
@@ -538,9 +564,7 @@ def test_the_next_line_of_check_trains(tmp_path, capsys):
     words = shlex.split(line)[2:]
     small = ["--steps", "100", "--network", "mlp:8", "--updates-per-episode", "1"]
     hostile.healed(False)
-    small += ["--evaluate-every", "599"]
     assert main([*words, *small, "--out", str(tmp_path / "run"), "--progress", "none"]) == 0
-    assert "note: an evaluation plays 600 steps" in capsys.readouterr().err
 
 
 def test_gymnasium_is_not_imported_for_maps():
@@ -611,18 +635,3 @@ for world in (apart.gym_world("Mine-v0"), apart.gym_world("hostile:Walk-v0", pla
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=around)
     assert done.stdout.count("worker processes do not know the world") == 2, done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_numbers_in_the_guide_are_those_of_the_code():
-    guide = " ".join((TESTS.parent / "docs" / "guide" / "worlds.md").read_text().split())
-    for words in (
-        f"measured in {hosts._SAMPLE} steps of random play",
-        f"of up to {spaces._MOST_JOINT} combinations",
-        {13: "thirteen Atari games"}[len(places._RAM)],
-        f"the environment's own limit, else {hosts._HORIZON}.",
-        f"| `timeout` | {HostWorld.timeout:g} |",
-        f"| `bins` | {hosts._BINS} |",
-        {8: "for up to eight dimensions one head"}[spaces.MAX_HEADS],
-        {3: "(a third of a cell)"}[places._PER_CELL],
-    ):
-        assert words in guide, words

@@ -16,6 +16,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.training.choices import Drawn
 from apart.training.collect import by_steps, steps_of
+from apart.worlds import gymnax
 from apart.worlds.world import evidence
 
 OPTIONS = {"method": "diayn", "steps": 200, "horizon": 10, "skills": 3, "network": "mlp:8"}
@@ -179,6 +180,17 @@ def test_wrong_ids_give_the_nearest(text, message):
 def test_wrong_options_are_said_without_the_package(text, message):
     with pytest.raises(UserError, match=message):
         worlds.load(text)
+
+
+def test_bins_of_gymnax_are_drawn_with_their_names():
+    known, place = gymnax._places("CartPole-v1", None)
+    assert [(axis.name, axis.bins) for axis in known.axes] == [
+        ("cart position", 12),
+        ("pole angle", 6),
+    ]
+    assert known.backdrop == ("......",) * 12
+    state = gymnax.State(jnp.array([2.3, 0.0, -0.2, 0.0]), None)
+    assert known.label(np.asarray(place(state))) == [11, 0]
 
 
 @pytest.mark.parametrize("kind", ["xminigrid", "gymnax"])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 
 from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
-from apart.runs import folder as run_folder
 
 HELP = "draw the skills of a run, or of each run of a set"
 
@@ -24,8 +24,9 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Draw, and show the map in text."""
-    found = run_folder.load_any(path("DIR", parsed.folder))
+    found = loading.shown(path("DIR", parsed.folder))
     for one in found.runs:
         one.check()
+    words.unfinished(found)
     words.tell(found, list(words.pictures(found, parsed.frames)))
     return 0

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
 from apart.running.progress import several
 from apart.runs import claims, files
-from apart.runs import folder as run_folder
 
 HELP = "export skills as safetensors and JSON, which NumPy alone can load"
 
@@ -25,7 +26,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.out is None:
         raise UserError("--out: name the folder to write (see apart export --help)")
     out = path("--out", parsed.out)
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     why = claims.occupied(out)
     if why:
         raise UserError(why)
@@ -34,6 +35,7 @@ def run(parsed: argparse.Namespace) -> int:
     from apart.skills import export
 
     export.export(found, out, picture_of(found))
+    words.unfinished(found)
     written = ", ".join(file.name for file in files.listing(out))
     print(f"{several(len(found.skills), 'skill')}: {out} ({written})")
     return 0

@@ -12,10 +12,12 @@ from typing import NamedTuple
 
 from apart._config import number
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
-from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
+from apart.worlds.guards import NoRender
 from apart.worlds.world import without_places
 
 HELP = "show an episode of a skill, in the terminal or as a GIF"
@@ -37,7 +39,7 @@ def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
 
 def run(parsed: argparse.Namespace) -> int:
     """Walk, or write the animation."""
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     n = number("--skill", parsed.skill, whole=True, like="0")
     if not 0 <= n < len(found.skills) or n != int(n):
         raise UserError(f"--skill: {parsed.skill} is outside 0 to {len(found.skills) - 1}")
@@ -45,8 +47,9 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.frames and file is None:
         raise UserError("--frames is for animations; add --gif FILE")
     skill = found.skills[int(n)]
-    from apart.report import walking
+    from apart.report import axes, walking
 
+    words.unfinished(found)
     show, places = _shown(found, skill, parsed.frames), found.world.places
     if file is not None:
         from apart.runs import files
@@ -57,9 +60,13 @@ def run(parsed: argparse.Namespace) -> int:
     print(walking.told(skill, places))
     if not places.counted:
         print(f"{without_places(found.world)}: only --gif FILE can show where the skill goes")
-    elif not show.times or not sys.stdout.isatty():
+        return 0
+    for line in axes.legend(places):
+        print(line)
+    if not show.times or not sys.stdout.isatty():
         print(walking.listed(skill))
     else:
+        print(walking.SIGNS)
         _walk(show)
     return 0
 
@@ -102,6 +109,7 @@ def _rendered(run: Run, skill: Skill, frames: bool) -> bytes:
     from PIL import Image
 
     from apart.report import walking
+    from apart.report.figures import undrawable
     from apart.skills.frames import film  # starts JAX
 
     last = walking.length(skill, run.world.places)
@@ -109,10 +117,11 @@ def _rendered(run: Run, skill: Skill, frames: bool) -> bytes:
     times = sorted({*range(apart, last, apart), last})
     try:
         shown = film(run, [skill.index], times)
+    except NoRender:
+        why = f"{run.world.name} has no render()" if frames else undrawable(run)
+        raise UserError(f"--gif: {why}") from None
     except UserError as error:
-        name, lacks = run.world.name, "" if frames else " has no map to walk on"
-        why = str(error).removeprefix(f"{name}: ")
-        raise UserError(f"--gif: {name}{lacks}: {why}") from None
+        raise UserError(f"--gif: {error}") from None
     return walking.animation([Image.fromarray(f) for f in (shown.start, *shown.frames[0])])
 
 

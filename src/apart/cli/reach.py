@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
 from apart.running.progress import several
-from apart.runs import folder as run_folder
 from apart.skills import places
 from apart.worlds.world import TableWorld, World
 
@@ -36,12 +37,13 @@ def run(parsed: argparse.Namespace) -> int:
         raise UserError("--goal: name a place, such as --goal 0,9 (see apart reach --help)")
     goal = place("--goal", parsed.goal)
     start = None if parsed.start is None else place("--start", parsed.start)
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     goal = places.meant(found.world, goal, found.skills[0].last_state)
     if start is not None:
         _check_start(found.world, start)
     from apart.skills.library import SAMPLED, open_policies  # JAX, once nothing is wrong
 
+    words.unfinished(found)
     policies = open_policies(found)
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)

@@ -29,7 +29,7 @@ from apart.running.progress import REPORTERS, Listener, Progress, Reporter, seve
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
-from apart.worlds.world import HostWorld, TableWorld, walled_off
+from apart.worlds.world import TableWorld, walled_off
 
 HELP = "learn K skills in a world"
 _RUNNING = "running"
@@ -174,13 +174,12 @@ def run(parsed: argparse.Namespace) -> int:
 def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
     skills, horizon = several(config.skills, "skill"), several(config.horizon, "step")
-    line = f"{config.method} in {world.name}: {skills}, {horizon}"
-    played = config.skills * config.horizon
-    if isinstance(world, HostWorld) and played > config.evaluate_every:
-        line += (
-            f"\nnote: an evaluation plays {played:,} steps, one episode of each skill, every "
-            f"{config.evaluate_every:,} steps; --evaluate-every {4 * played} makes that rarer"
-        )
+    if config.hold > 1:
+        horizon += f" (each action held for {config.hold}, --hold)"
+    line = (
+        f"{config.method} in {world.name}: {skills}, episodes of {horizon}, "
+        f"{config.steps:,} steps in all"
+    )
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)
         noun = world.places.noun

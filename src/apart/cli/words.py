@@ -201,6 +201,15 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
             yield f"no picture: {error}"
 
 
+def unfinished(shown: Run | RunSet) -> None:
+    """Print how far a set and its runs have come, where they are not finished."""
+    if isinstance(shown, RunSet) and not shown.finished:
+        print(f"{shown.path}: {shown.progress}")
+    for run in shown.runs:
+        if not run.finished:
+            print(f"{run.path}: {run.progress}")
+
+
 def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
     """Draw unless --no-draw, and print the result; with JSON progress stdout has nothing else."""
     drawn = pictures(trained) if parsed.draw else ()

@@ -57,6 +57,7 @@ class Discriminator:
             need not; 0: it learns none.
         by_place: whether it sees the places that a world counts (cells of a plane, bins), not
             observations.
+        heading: what its numbers are, above pictures of them.
     """
 
     summary: str
@@ -70,6 +71,7 @@ class Discriminator:
     pairwise: bool = False
     embeds: int = 0
     by_place: bool = False
+    heading: str = "What the discriminator says"
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -145,6 +147,8 @@ def _votes(logits: Array, inverse_temperature: Array) -> Array:
     return pairs.total(pairs.votes(logits))
 
 
+_GOALS: Final = "How a place is claimed (distance to goals)"
+
 DISCRIMINATORS: Final = Registry(
     "discriminator",
     {
@@ -194,6 +198,7 @@ DISCRIMINATORS: Final = Registry(
             _counts_as_scores,
             "counts",
             None,
+            heading="How a place is claimed (counts)",
         ),
         "ends": Discriminator(
             "how near the state is in which each skill should end; not trained",
@@ -202,6 +207,7 @@ DISCRIMINATORS: Final = Registry(
             "ends",
             None,
             over_known=True,
+            heading=_GOALS,
         ),
         "bins": Discriminator(
             "ends on the graph of visited bins (privileged), in worlds that have bins",
@@ -211,6 +217,7 @@ DISCRIMINATORS: Final = Registry(
             None,
             over_known=True,
             by_place=True,
+            heading=_GOALS,
         ),
         "learned_ends": Discriminator(
             "ends with a distance learned from transitions, in worlds that are not tables",
@@ -220,6 +227,7 @@ DISCRIMINATORS: Final = Registry(
             None,
             over_known=True,
             embeds=128,
+            heading=_GOALS,
         ),
     },
 )

@@ -64,6 +64,8 @@ class Kind:
         keeps: (K, decisions of an episode) -> how many observations it keeps for itself.
         works_with: (K, S) -> how many numbers it keeps and works with at once, of all pairs of
             skills or of states, beside what all objectives need; S = 0 where none are listed.
+        heading: what its scores and rewards are, above pictures of them; empty: as its
+            discriminator says.
     """
 
     summary: str
@@ -88,6 +90,7 @@ class Kind:
     least_decisions: int = 1
     keeps: Callable[[int, int], int] = lambda skills, decisions: 0
     works_with: Callable[[int, int], int] = lambda skills, states: 0
+    heading: str = ""
 
 
 OBJECTIVES: Final = Registry(
@@ -113,6 +116,7 @@ OBJECTIVES: Final = Registry(
             by_episode=True,
             # One has a row for each start, or sees two observations.
             outputs=lambda skills, numbers, starts: (max(starts, 2) * skills, skills),
+            heading="What the discriminator of both ends says",
         ),
         "valor": Kind(
             "a decoder infers the skill from the trajectory; skills are added as it learns",
@@ -123,6 +127,7 @@ OBJECTIVES: Final = Registry(
             by_episode=True,
             grows=True,
             own_form=True,
+            heading="What the decoder says",
         ),
         "valor_all": Kind(
             "valor with all skills from the start",
@@ -132,6 +137,7 @@ OBJECTIVES: Final = Registry(
             trains=True,
             by_episode=True,
             own_form=True,
+            heading="What the decoder says",
         ),
         "valor_differences": Kind(
             "valor with a network that decodes differences of observations",
@@ -142,12 +148,14 @@ OBJECTIVES: Final = Registry(
             trains=True,
             by_episode=True,
             grows=True,
+            heading="What the decoder says",
         ),
         "dads": Kind(
             "how much better a skill predicts its next state than all skills together do",
             f"{_HOME}.dads",
             reads=frozenset({"prior", "fading"}),
             listed=True,
+            heading="What the skills' dynamics predict",
         ),
         "dads_mixture": Kind(
             "dads with a network of Gaussian mixtures as dynamics",
@@ -156,6 +164,7 @@ OBJECTIVES: Final = Registry(
             of_vectors=True,
             outputs=lambda skills, numbers, starts: (COMPONENTS * (numbers + 1) * skills, skills),
             trains=True,
+            heading="What the skills' dynamics predict",
         ),
         "eddict": Kind(
             "a skill is a step in a plane of learned state codes",
@@ -164,6 +173,7 @@ OBJECTIVES: Final = Registry(
             trains=True,
             by_episode=True,
             posterior=False,
+            heading="How well a place fits a skill's step between codes",
         ),
         "metra": Kind(
             "progress in a skill's own direction of an embedding, steps of at most 1 (METRA)",
@@ -171,12 +181,14 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How the embedding rates a place",
         ),
         "counted": Kind(
             "1 / sqrt(visits) of a state or place, the same for all skills: exploration",
             f"{_HOME}.counted",
             by_place=True,
             posterior=False,
+            heading="How rarely a place was visited",
         ),
         "rnd": Kind(
             "error in predicting a random network, the same for all skills: exploration",
@@ -184,6 +196,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How poorly a place is predicted",
         ),
         "edl": Kind(
             "explore, then assign a code to each skill, then reward being near it (EDL)",
@@ -194,6 +207,7 @@ OBJECTIVES: Final = Registry(
             counts_in_tables=True,
             staged=True,
             posterior=False,
+            heading="How near a place is to a skill's code",
         ),
         "eigen": Kind(
             "ascent of an eigenvector of the graph of known transitions (eigenoptions)",
@@ -202,6 +216,7 @@ OBJECTIVES: Final = Registry(
             over_known=True,
             posterior=False,
             works_with=lambda skills, states: 4 * states**2,
+            heading="How an eigenvector rates a place",
         ),
         "visr": Kind(
             "alignment of state features with a skill's own fixed direction (VISR)",
@@ -209,6 +224,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How the features rate a place",
         ),
         "discern": Kind(
             "similarity to the skill's goal, a state seen before (DISCERN)",
@@ -216,6 +232,7 @@ OBJECTIVES: Final = Registry(
             reads=TRAINED,
             trains=True,
             works_with=lambda skills, states: skills**2,
+            heading="How much a place looks like a skill's goal",
         ),
         "smerl": Kind(
             "the map's task, plus diversity for skills that solve it well (SMERL)",
@@ -232,6 +249,7 @@ OBJECTIVES: Final = Registry(
             task=True,
             drives_apart=True,
             works_with=lambda skills, states: skills**2,
+            heading="How far a place is from other skills",
         ),
         "upside_tree": Kind(
             "posterior over a random walk after the skill; good skills grow a tree (UPSIDE)",
@@ -241,6 +259,7 @@ OBJECTIVES: Final = Registry(
             works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
+            heading="What the posterior over random walks says",
         ),
         "upside_walks": Kind(
             "upside_tree with a trained classifier of the states of these walks",
@@ -250,6 +269,7 @@ OBJECTIVES: Final = Registry(
             keeps=lambda skills, decisions: skills * max(decisions, 10),  # walks of each skill
             spreads=True,
             least_decisions=2,
+            heading="What the classifier of walks says",
         ),
         "upside": Kind(
             "upside_tree without the tree; skills are added while the posterior is high",
@@ -259,6 +279,7 @@ OBJECTIVES: Final = Registry(
             works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
+            heading="What the posterior over random walks says",
         ),
     },
 )

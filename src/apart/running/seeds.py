@@ -92,7 +92,7 @@ def _finish(
         if not (path / run_folder.CONFIG).exists():
             with claims.claim(path, overwrite=False):
                 plan.write(path, plans[path].config, plans[path].world)
-    total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
+    total = sum(plans[path].config.total_steps for path in todo)
     try:
         failures = engine(todo, _Sums(total, listener or (lambda _: None)), math.inf)
     except RunInterrupted as stop:

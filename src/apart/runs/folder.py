@@ -8,17 +8,18 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import math
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from apart import worlds
 from apart._errors import UserError
-from apart.runs import files, versions
+from apart.runs import checkpoint, files, versions
 from apart.runs.skills import Acting, Place, Skill, Skills
 from apart.worlds.world import World
 
@@ -47,17 +48,29 @@ def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
     return f"{n_effective:g} of {n_available}"
 
 
+class Evaluated(NamedTuple):
+    """A checkpoint that was evaluated after the run was read."""
+
+    entries: list[dict[str, Any]]  # one per skill, as in skills.json
+    saved: checkpoint.Saved
+
+
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A finished run, read from its folder.
+    """A run, read from its folder: finished, or as far as it has come.
 
     Attributes:
         path: the folder.
         config: the options that it was trained with (``run.config["skills"]``).
         spec: what its world can be built from again.
-        summary: the content of summary.json.
+        summary: the content of summary.json; of an unfinished run the steps, updates and counts of
+            its last evaluation (a row of metrics.csv).
         sha256: what ties its files together.
+        finished: whether it has a summary.json. If not, ``skills`` are those of the newest
+            checkpoint, which may be a little older or newer than the last evaluation.
         opener: opens its policies; those who only look at what is stored need none.
+        evaluator: gives the `snapshot` of an unfinished run.
+        evaluated: of a snapshot, the checkpoint that it shows.
     """
 
     path: Path
@@ -65,13 +78,43 @@ class Run:
     spec: dict[str, Any]
     summary: dict[str, Any]
     sha256: str
+    finished: bool = True
     opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
+    evaluator: Callable[[Run], Run] | None = field(default=None, compare=False)
+    evaluated: Evaluated | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
+        unfinished = "" if self.finished else f", {self.progress}"
         return (
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
-            f"seed {self.summary['seed']}, {_found([self])}>"
+            f"seed {self.summary['seed']}, {_found([self])}{unfinished}>"
         )
+
+    @property
+    def progress(self) -> str:
+        """``unfinished: 300,000 of 1,000,000 steps``; of a finished run nothing."""
+        if self.finished:
+            return ""
+        return f"unfinished: {self.summary['env_steps']:,} of {int(self.config['steps']):,} steps"
+
+    @cached_property
+    def snapshot(self) -> Run:
+        """The newest checkpoint of an unfinished run, evaluated; a finished run as it is.
+
+        The summary of a snapshot belongs to its skills: both are of the same training step. Nothing
+        is written.
+
+        Raises:
+            UserError: the unfinished run has no checkpoint that can be used.
+        """
+        if self.finished or self.evaluated is not None:
+            return self
+        return self._evaluate()
+
+    def _evaluate(self) -> Run:
+        if self.evaluator is None:
+            raise UserError(f"{self.path}: unfinished; read it with apart.load")
+        return self.evaluator(self)
 
     @cached_property
     def world(self) -> World:
@@ -107,9 +150,19 @@ class Run:
 
     @cached_property
     def skills(self) -> Skills:
-        """All K skills: what is stored of each, and their policies."""
-        stored = files.read_sealed(self.path / SKILLS)
-        _same_run(self.path / SKILLS, stored, self.sha256)
+        """All K skills: what is stored of each, and their policies.
+
+        Those of an unfinished run are made from its newest checkpoint when they are first needed,
+        as are those of a finished run whose skills.json was lost.
+        """
+        if self.evaluated is None:
+            lost = self.evaluator is not None and not (self.path / SKILLS).exists()
+            if not self.finished or (lost and _has_checkpoint(self.path)):
+                return self._evaluate().skills
+            entries = files.read_sealed(self.path / SKILLS)
+            _same_run(self.path / SKILLS, entries, self.sha256)
+        else:
+            entries = {"skills": self.evaluated.entries}
         with shaped(self.path / SKILLS):
             found = [
                 Skill(
@@ -121,7 +174,7 @@ class Run:
                     ends=[(_place(place), float(p)) for place, p in entry.get("ends", ())],
                     positions=[(float(x), float(y)) for x, y in entry.get("positions", ())],
                 )
-                for i, entry in enumerate(stored["skills"])
+                for i, entry in enumerate(entries["skills"])
             ]
         return Skills(found, self._acting)
 
@@ -160,13 +213,46 @@ class Run:
 
 @dataclass(frozen=True, repr=False)
 class RunSet:
-    """Several seeds of one configuration, finished."""
+    """Several seeds of one configuration.
+
+    Attributes:
+        path: the folder.
+        runs: those that have begun; all of them once the set is finished.
+        n_seeds: how many there will be.
+    """
 
     path: Path
     runs: list[Run]
+    n_seeds: int = 0
 
     def __repr__(self) -> str:
-        return f"<apart.RunSet {self.path}: {_found(self.runs)}>"
+        unfinished = "" if self.finished else f", {self.progress}"
+        return f"<apart.RunSet {self.path}: {_found(self.runs)}{unfinished}>"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all seeds are."""
+        return all(run.finished for run in self.runs) and len(self.runs) >= self.n_seeds
+
+    @property
+    def progress(self) -> str:
+        """``unfinished: 1 of 3 seeds done``; of a finished set nothing."""
+        if self.finished:
+            return ""
+        done = sum(run.finished for run in self.runs)
+        return f"unfinished: {done} of {max(self.n_seeds, len(self.runs))} seeds done"
+
+    @property
+    def snapshot(self) -> RunSet:
+        """The same set with the snapshot of each seed; seeds without a checkpoint are left out.
+
+        Raises:
+            UserError: no seed has a checkpoint yet.
+        """
+        ready = [run for run in self.runs if run.finished or _has_checkpoint(run.path)]
+        if not ready:
+            raise no_checkpoint(self.path)
+        return replace(self, runs=[run.snapshot for run in ready])
 
 
 def _found(runs: Sequence[Run]) -> str:
@@ -322,21 +408,11 @@ def nothing_in(path: Path) -> UserError:
 
 def load(path: str | Path) -> Run:
     """The finished run of one seed in ``path``."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such run folder")
-    if is_set(folder):
-        one = next(iter(seeds_in(folder)), folder / "seed-0")
-        raise UserError(f"{folder}: a set of runs; name one of them, such as {one}")
-    for name in (SUMMARY, CONFIG):
-        if not (folder / name).exists():
-            of_study = study_runs(folder)[:1]
-            way = "".join(
-                f"; of a sweep or comparison name a run, such as {run}" for run in of_study
-            )
-            raise UserError(f"{folder}: no finished run here ({name} is missing){way}")
-    stored, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
-    sha256 = str(stored.get("config_sha256"))
+    folder = _one_run(Path(path))
+    if not (folder / SUMMARY).exists():
+        raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
+    summary = files.read_sealed(folder / SUMMARY)
+    config, spec, sha256 = _config_of(folder)
     _same_run(folder / SUMMARY, summary, sha256)
     with shaped(folder / SUMMARY):
         dict(summary["logs"]), str(summary["method"]), str(summary["world"]), int(summary["seed"])
@@ -348,26 +424,130 @@ def load(path: str | Path) -> Run:
         if covering is not None:
             int(covering["radius"]), int(covering["ideal_radius"]), float(covering["score"])
             float(covering["mean_distance"])
+    return Run(folder, config, spec, summary, sha256)
+
+
+def read(path: str | Path) -> Run:
+    """The run of one seed in ``path``, finished or not.
+
+    It may be training in another process: nothing is locked, and nothing is written.
+
+    Raises:
+        UserError: no run, or one that stopped before its first evaluation.
+    """
+    folder = _one_run(Path(path))
+    if (folder / SUMMARY).exists():
+        return load(folder)
+    config, spec, sha256 = _config_of(folder)
+    summary = _so_far(folder, config, spec)
+    return Run(folder, config, spec, {"config_sha256": sha256, **summary}, sha256, finished=False)
+
+
+def _one_run(folder: Path) -> Path:
+    """``folder``, if it is that of one run."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such run folder")
+    if is_set(folder):
+        one = next(iter(seeds_in(folder)), folder / "seed-0")
+        raise UserError(f"{folder}: a set of runs; name one of them, such as {one}")
+    if not (folder / CONFIG).exists():
+        of_study = study_runs(folder)[:1]
+        way = "".join(
+            f"; the runs of a sweep or comparison are in folders such as {run}" for run in of_study
+        )
+        raise UserError(f"{folder}: no run here ({CONFIG} is missing){way}")
+    return folder
+
+
+def _config_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
+    """Options, the spec of the world, and the checksum that ties the run together."""
+    stored = files.read_sealed(folder / CONFIG)
     try:
         today = stored if "format" in stored else versions.from_0_1(stored)
     except UserError as error:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
-        return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256)
+        return dict(today["config"]), dict(today["world"]), str(stored.get("config_sha256"))
+
+
+def _so_far(folder: Path, config: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What the logs of an unfinished run tell: the summary of its last evaluation.
+
+    A line that is still being written is left out.
+    """
+    lengths, rows = {}, []
+    for name in logs_in(entry.name for entry in files.listing(folder)):
+        if not (folder / name).exists():
+            continue
+        data = files.read_bytes(folder / name, _MOST_LOG)
+        data = data[: data.rfind(b"\n") + 1]
+        lengths[name] = {"bytes": len(data), "sha256": files.digest(data)}
+        if name == METRICS:
+            with shaped(folder / name):
+                rows = rows_of(data)
+    if not rows:
+        raise no_checkpoint(folder)
+    with shaped(folder / METRICS):
+        last, available = rows[-1], rows[-1]["n_available"]
+        n_available = None if math.isnan(available) else int(available)
+        full = [int(row["env_steps"]) for row in rows if row["n_effective"] == n_available]
+        steps, seconds = int(last["env_steps"]), float(last["wall_seconds"])
+        return {
+            "world": str(spec.get("name", spec.get("kind"))),
+            "method": str(config["method"]),
+            "seed": int(config["seed"]),
+            "n_effective": last["n_effective"],
+            "n_available": n_available,
+            "n_random_walk": None,
+            "spread": None,
+            "first_full_at": full[0] if full else None,
+            "env_steps": steps,
+            "updates": int(last["updates"]),
+            "wall_seconds": seconds,
+            "env_steps_per_second": round(steps / max(seconds, 1e-9), 1),
+            "logs": lengths,
+        }
+
+
+def _has_checkpoint(folder: Path) -> bool:
+    return bool(checkpoint.manifests(folder / CHECKPOINTS))
+
+
+def no_checkpoint(folder: Path) -> UserError:
+    """The error for an unfinished run that cannot be shown yet."""
+    return UserError(
+        f"{folder}: unfinished and without a checkpoint, so there are no skills to show; continue "
+        f"with 'apart resume {folder}' (if it is training now, wait: the first checkpoint comes "
+        "after a minute or more)"
+    )
 
 
 def load_set(path: str | Path) -> RunSet:
-    """The finished runs of the set in ``path``."""
+    """The runs of the set in ``path``; of an unfinished set those that have begun."""
     folder = Path(path)
-    if not (folder / SUMMARY).exists():
-        raise UserError(f"{folder}: no finished set of runs here ({SUMMARY} is missing)")
-    return RunSet(folder, [load(seed) for seed in seed_folders(folder)])
+    begun = [seed for seed in seed_folders(folder) if _evaluated_once(seed)]
+    if not begun:
+        raise no_checkpoint(folder)
+    return RunSet(folder, [read(seed) for seed in begun], _n_seeds(folder))
+
+
+def _evaluated_once(folder: Path) -> bool:
+    return (folder / SUMMARY).exists() or (folder / METRICS).exists()
+
+
+def _n_seeds(folder: Path) -> int:
+    """How many seeds a set was started with; those that it has if it was put together by hand."""
+    path = folder / SET
+    if not path.exists():
+        return len(seed_folders(folder))
+    with shaped(path):
+        return int(files.read_sealed(path)["seeds"])
 
 
 def load_any(path: Path) -> Run | RunSet:
-    """The finished run, or the finished set of runs, in ``path``."""
-    return load_set(path) if is_set(path) else load(path)
+    """The run, or the set of runs, in ``path``, finished or not."""
+    return load_set(path) if is_set(path) else read(path)
 
 
 def is_set(path: Path) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from apart import worlds
 from apart._config import SPECS, Config, check_value, unknown_option
-from apart._errors import UserError
+from apart._errors import RENAMED, UserError, unknown
 from apart._registry import Registry, load_plugins
 from apart.checks import check
 from apart.facts import NAMED, staged
@@ -204,16 +204,20 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
 
 
 def _registered(config: Config) -> None:
-    """`UserError` where a run names what others register, and nobody did so here."""
-    for name, spec in SPECS.items():
-        records = NAMED.get(spec.kind or "")
-        if isinstance(records, Registry) and getattr(config, name) not in records:
+    """`UserError` where a run names what was renamed, or what this process did not register."""
+    for field, spec in SPECS.items():
+        records, name = NAMED.get(spec.kind or ""), getattr(config, field)
+        if isinstance(records, Registry) and name not in records:
             load_plugins()
-            if getattr(config, name) not in records:
-                raise UserError(
-                    f"unknown {spec.kind} '{getattr(config, name)}': not registered in this "
-                    "process; register it first, in Python or in a plugin (docs/guide/methods.md)"
-                )
+            if name in records:
+                continue
+            if (spec.kind, name) in RENAMED:
+                why = unknown(spec.kind, name, records)
+                raise UserError(f"{why}; an earlier version made this run; train it again")
+            raise UserError(
+                f"unknown {spec.kind} '{name}': not registered in this process; "
+                "register it first, in Python or in a plugin (docs/guide/methods.md)"
+            )
 
 
 def differences(

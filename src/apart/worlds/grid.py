@@ -55,7 +55,7 @@ def maps() -> Mapping[str, Map]:
 
 
 def _read(text: str, name: str) -> Map:
-    rows = [row.rstrip("\r") for row in text.split("\n")]
+    rows = [row.rstrip() for row in text.split("\n")]  # also of "\r", and of blanks at the end
     words, horizon, above = [], DEFAULT_HORIZON, 0
     while rows and (not rows[0] or rows[0].startswith(";")):
         above += 1

@@ -22,6 +22,10 @@ from apart._errors import UserError
 from apart.worlds import snapshots
 
 
+class NoRender(UserError):
+    """A world that gives no pictures of itself."""
+
+
 @contextlib.contextmanager
 def saying(name: str, what: str) -> Iterator[None]:
     """`UserError` in one line where the environment raises."""

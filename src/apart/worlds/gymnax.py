@@ -32,6 +32,7 @@ class _Feature(NamedTuple):
     low: float
     high: float
     bins: int
+    quantity: tuple[str, str]  # its name and unit
 
 
 def _at(index: int) -> Callable[[Array], Array]:
@@ -45,11 +46,17 @@ def _angle(index: int) -> Callable[[Array], Array]:
 
 _BINS: Final[Mapping[str, tuple[_Feature, ...]]] = MappingProxyType(
     {
-        "CartPole-v1": (_Feature(_at(0), -2.4, 2.4, 12), _Feature(_at(2), -0.21, 0.21, 6)),
-        "MountainCar-v0": (_Feature(_at(0), -1.2, 0.6, 18), _Feature(_at(1), -0.07, 0.07, 4)),
+        "CartPole-v1": (
+            _Feature(_at(0), -2.4, 2.4, 12, ("cart position", "")),
+            _Feature(_at(2), -0.21, 0.21, 6, ("pole angle", "rad")),
+        ),
+        "MountainCar-v0": (
+            _Feature(_at(0), -1.2, 0.6, 18, ("position", "m")),
+            _Feature(_at(1), -0.07, 0.07, 4, ("velocity", "")),
+        ),
         "Acrobot-v1": (
-            _Feature(_angle(0), -np.pi, np.pi, 12),
-            _Feature(_angle(2), -np.pi, np.pi, 12),
+            _Feature(_angle(0), -np.pi, np.pi, 12, ("angle of the first joint", "rad")),
+            _Feature(_angle(2), -np.pi, np.pi, 12, ("angle of the second joint", "rad")),
         ),
     }
 )
@@ -141,7 +148,19 @@ def _places(id_: str, said: Any) -> tuple[Places, Place | None]:
         labels: list[Any] = np.stack(np.unravel_index(places, shape), -1).tolist()
         return labels
 
-    return Places(int(np.prod(shape)), label, noun="bin"), lambda state: _bin(bins, state.obs)
+    drawn = Places(
+        int(np.prod(shape)),
+        label,
+        backdrop=("." * shape[1],) * shape[0],
+        noun="bin",
+        axes=places.axes(
+            [feature.quantity for feature in bins],
+            [feature.low for feature in bins],
+            [feature.high for feature in bins],
+            shape,
+        ),
+    )
+    return drawn, lambda state: _bin(bins, state.obs)
 
 
 def _check(name: str, place: Place, state: State) -> None:

@@ -22,7 +22,7 @@ from apart.worlds.world import About, HostWorld, ObsSpec, Spec
 KIND: Final = "gym"
 SYNTAX: Final = "gym:ID[:key=value,...]"
 SUMMARY: Final = "any Gymnasium environment (classic control, MuJoCo, Atari, your own)"
-_HORIZON: Final = 200  # where neither the user nor the environment says
+_HORIZON: Final = 200  # at most, unless the user says otherwise: T is a factor of every cost
 # Observations of random play that show how large they are. No clock ends it: what they show is a
 # part of the spec, and so of a run's identity, on slow machines and busy ones too.
 _SAMPLE: Final = 400
@@ -86,7 +86,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         make, limit = registered.maker(id_, f"gym:{id_}")
         env = _wrapped(make(arguments), options.get("wrap"))
         here = registered.only_here(env)
-        limit = said or limit or registered.limit_of(env)
+        limit = limit or registered.limit_of(env)
         try:
             watch.on("reset")
             found = _found(id_, env, name, options, watch)
@@ -102,7 +102,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         **({"only_here": True} if here else {}),
         **found,
     }
-    return from_spec(spec, limit or _HORIZON)
+    return from_spec(spec, said or min(limit or _HORIZON, _HORIZON))
 
 
 def _wrapped(env: Any, wrappers: str | None) -> Any:
@@ -134,9 +134,11 @@ def _found(
         where = None
     with guards.saying(name, "its place"):
         places.locator(where)(env.unwrapped, first)
-    sample = _played(env, name, seen, acts, reset, watch)
+    sample, ended = _played(env, name, seen, acts, reset, watch)
     offset, scale = spaces.standard(seen, sample)
     return {
+        **({"lives": round(_SAMPLE / ended)} if ended else {}),
+        **({"whole": True} if not np.mod(sample, 1).any() else {}),
         "observation": {
             "shape": list(seen.shape),
             "dtype": seen.dtype,
@@ -156,11 +158,11 @@ def _played(
     acts: Acts,
     reset: Callable[[int], Any],
     watch: guards.Watch,
-) -> FloatArray:
-    """[n, ...] observations of random play."""
+) -> tuple[FloatArray, int]:
+    """[n, ...] observations of random play, and how often the environment ended an episode."""
     read, act = spaces.reader(seen, name), spaces.actor(acts, env.action_space)
     rng = np.random.default_rng(0)
-    sample, episodes = [read(reset(0))], 1
+    sample, episodes, ended = [read(reset(0))], 1, 0
     while len(sample) < _SAMPLE:
         shape = acts.heads if acts.heads > 1 else None
         action = act(rng.integers(acts.n_actions, size=shape))
@@ -168,12 +170,13 @@ def _played(
         with guards.saying(name, "step"):
             obs, terminated, truncated = guards.of_step(name, env.step(action))
         sample.append(read(obs))
+        ended += bool(terminated)
         if terminated or truncated:
             watch.on("reset")
             sample.append(read(reset(episodes)))
             episodes += 1
     watch.off()
-    return np.asarray(sample, np.float64)
+    return np.asarray(sample, np.float64), ended
 
 
 def from_spec(spec: Spec, horizon: int) -> HostWorld:
@@ -194,6 +197,8 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
         filmed=lambda n: _filmed(spec, name, acts, obs, n),
+        lives=spec.get("lives"),
+        whole=bool(spec.get("whole")),
     )
 
 
@@ -204,7 +209,7 @@ def _filmed(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
         return _vector({**spec, "arguments": arguments}, name, acts, obs, n)
     except UserError as error:
         if "unexpected keyword argument 'render_mode'" in str(error):
-            raise UserError(f"{name}: it has no render_mode rgb_array") from None
+            raise guards.NoRender(f"{name}: it has no render_mode rgb_array") from None
         raise
 
 
