@@ -5,7 +5,16 @@ from __future__ import annotations
 from apart import settings
 from apart.methods import METHODS
 from apart.worlds import hosts, places, spaces
-from apart.worlds.world import FEW_SKILLS, About, HostWorld, JaxWorld, ObsSpec, Places, Usual
+from apart.worlds.world import (
+    FEW_SKILLS,
+    USUAL_HORIZON,
+    About,
+    HostWorld,
+    JaxWorld,
+    ObsSpec,
+    Places,
+    Usual,
+)
 from tabled.base import markdown, numbers, stored, table, thousands
 
 
@@ -75,7 +84,7 @@ def worlds_tables() -> str:
 
 def _usual(kind: type[JaxWorld] | type[HostWorld], **functions: object) -> Usual:
     """What the world sets in a world with very many places."""
-    about = About("any", {}, hosts._HORIZON, n_actions=2)
+    about = About("any", {}, USUAL_HORIZON, n_actions=2)
     return kind(about, Places(n=10**6), ObsSpec((2,)), **functions).usual
 
 
@@ -94,16 +103,16 @@ def defaults_of_gymnasium() -> list[str]:
     usual = _usual(HostWorld, make=None, place=None)
     steps = thousands(usual.steps)
     some = [f"{usual.skills}", f"{FEW_SKILLS}", steps, f"{usual.episodes_per_update}"]
-    return [*some, f"{hosts._HORIZON}"]
+    return [*some, f"{USUAL_HORIZON}"]
 
 
 @numbers
 def defaults_outside_tables() -> list[str]:
-    """Steps between updates, those of UPSIDE, decisions, evaluations' share, GB, own budget."""
+    """Steps between updates, those of UPSIDE, decisions, evaluations' share, GB of replay."""
     method = METHODS["diayn"].elsewhere
     some = [method.steps_per_update, METHODS["upside"].elsewhere.steps_per_update]
     some += [method.decisions, settings._SHARE, settings._REPLAY_BYTES // 10**9]
-    return [*map(str, some), thousands(METHODS["apart_logits"].options["steps"])]
+    return [*map(str, some)]
 
 
 @numbers

@@ -30,19 +30,20 @@ from apart.settings import only_here
 from apart.training.evaluate import Evaluation
 from apart.training.program import program
 from apart.training.state import (
+    COUNTED,
     StepCount,
     TrainState,
     by_name,
+    env_steps,
     from_0_1,
-    from_arrays,
     hyper_of,
+    restored,
     to_arrays,
 )
 from apart.worlds.holding import held
 from apart.worlds.world import World, evidence, n_available
 
 _SLICE_SECONDS = 0.5
-COUNTED = "made."  # arrays of the step count, in checkpoints of worlds whose episodes can end
 
 
 def train_one(
@@ -167,10 +168,7 @@ class _Training:
         if state.made is not None:
             self.total = self.config.steps
         if saved is not None:
-            state = from_arrays(state, saved.arrays)
-            if state.made is not None and not any(n.startswith(COUNTED) for n in saved.arrays):
-                nominal = int(state.iteration) * self.config.collection
-                state = state._replace(made=StepCount.of(nominal))
+            state = restored(self.config, state, saved.arrays)
             self._go_on(saved, self._steps(state))
         self.listener(self._progress(self.began_at))  # nothing can be wrong any more
         state = self._rounds(state, 0, until=0)  # compiles, does no work
@@ -199,9 +197,7 @@ class _Training:
 
     def _steps(self, state: TrainState) -> int:
         """Environment steps made so far."""
-        if state.made is None:
-            return int(state.iteration) * self.config.collection
-        return int(state.made)
+        return env_steps(self.config, state)
 
     def _go_on(self, saved: checkpoint.Saved, steps: int) -> None:
         """What the host knew when ``saved`` was written; its rows are in the metrics."""

@@ -128,6 +128,22 @@ def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
     return state._replace(key=jax.random.wrap_key_data(state.key))
 
 
+COUNTED = "made."  # names of the arrays of a `StepCount`
+
+
+def restored(config: Config, like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
+    """The state of a checkpoint; versions that did not count made every round of full length."""
+    state = from_arrays(like, arrays)
+    if state.made is None or any(name.startswith(COUNTED) for name in arrays):
+        return state
+    return state._replace(made=StepCount.of(int(state.iteration) * config.collection))
+
+
+def env_steps(config: Config, state: TrainState) -> int:
+    """Environment steps made so far."""
+    return int(state.iteration) * config.collection if state.made is None else int(state.made)
+
+
 _OLD_NAMES = {
     "model.times": "model.visits",
     "model.factor": "model.weight",

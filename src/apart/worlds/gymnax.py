@@ -17,7 +17,7 @@ from apart._errors import UserError
 from apart._lazy import jax, jnp
 from apart._types import Array, IntArray, Key
 from apart.worlds import guards, places, registered, words
-from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
+from apart.worlds.world import USUAL_HORIZON, About, JaxWorld, ObsSpec, Places, Spec
 
 KIND: Final = "gymnax"
 SYNTAX: Final = "gymnax:ID[:seed=random,places=module:function]"
@@ -107,8 +107,9 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     known_places, place = _places(id_, spec.get("places"))
     if place is not None:
         _check(f"{name}: places", place, jax.eval_shape(reset, jax.random.key(0)))
+    limit = min(int(params.max_steps_in_episode), USUAL_HORIZON)
     return JaxWorld(
-        about=About(name, spec, horizon or int(params.max_steps_in_episode), int(env.num_actions)),
+        about=About(name, spec, horizon or limit, int(env.num_actions)),
         places=known_places,
         obs=ObsSpec(seen.shape, "float32"),
         reset=reset,

@@ -17,12 +17,11 @@ from apart._types import FloatArray
 from apart.worlds import guards, places, registered, spaces
 from apart.worlds.registered import MAX_SEED, Option
 from apart.worlds.spaces import Acts, Seen
-from apart.worlds.world import About, HostWorld, ObsSpec, Spec
+from apart.worlds.world import USUAL_HORIZON, About, HostWorld, ObsSpec, Spec
 
 KIND: Final = "gym"
 SYNTAX: Final = "gym:ID[:key=value,...]"
 SUMMARY: Final = "any Gymnasium environment (classic control, MuJoCo, Atari, your own)"
-_HORIZON: Final = 200  # at most, unless the user says otherwise: T is a factor of every cost
 # Observations of random play that show how large they are. No clock ends it: what they show is a
 # part of the spec, and so of a run's identity, on slow machines and busy ones too.
 _SAMPLE: Final = 400
@@ -102,7 +101,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         **({"only_here": True} if here else {}),
         **found,
     }
-    return from_spec(spec, said or min(limit or _HORIZON, _HORIZON))
+    return from_spec(spec, said or min(limit or USUAL_HORIZON, USUAL_HORIZON))
 
 
 def _wrapped(env: Any, wrappers: str | None) -> Any:

@@ -111,6 +111,7 @@ class Places(NamedTuple):
         return self.most if self.n is None else self.n
 
 
+USUAL_HORIZON = 200  # most steps of an episode, unless the user says otherwise: T is in every cost
 FEW_SKILLS = 20  # where the number of places is unknown, or an episode is expensive
 
 
