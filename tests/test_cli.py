@@ -422,7 +422,10 @@ def test_help_shows_the_defaults_of_the_method_that_is_named(capsys):
         assert f"(default {steps})" in printed
         for group in ("common options:", "objective", "learning:", "networks"):
             assert group in printed
-    for where, steps, hold in (("maze:u", 1_000_000, "about T / 50"), ("empty", 200_000, "1")):
+    for where, steps, hold in (
+        ("maze:u", "from the world", "about T / 50"),
+        ("empty", 200_000, "1"),
+    ):
         with pytest.raises(SystemExit):
             main(["train", where, "--method", "metra", "--help"])
         printed = " ".join(capsys.readouterr().out.split())

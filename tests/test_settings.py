@@ -481,7 +481,7 @@ def runs_in(world):
         try:
             yield name, resolve(world, name, {})[0]
         except UserError as error:
-            assert re.search("table|places|seen as", str(error)), error
+            assert re.search("table|places|does not fit", str(error)), error
 
 
 @pytest.mark.parametrize(

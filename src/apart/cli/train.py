@@ -29,11 +29,13 @@ from apart.running.progress import REPORTERS, Listener, Progress, Reporter, seve
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
-from apart.worlds.world import TableWorld, walled_off
+from apart.worlds.world import TableWorld, Usual, walled_off
 
 HELP = "learn K skills in a world"
 _RUNNING = "running"
 _MANY = 10  # names that help does not list
+_ELSEWHERE = " in worlds that are not tables"
+_FROM_WORLD = (*Usual._fields, "evaluate_every", "buffer")  # there, unless a method sets them
 _GROUPS = {
     EVERYDAY: "common options",
     _RUNNING: "running",
@@ -84,11 +86,9 @@ def _defaults(asked: list[str]) -> tuple[str, Method, str]:
     """The method whose defaults help shows, its record where it is asked for, and where that is."""
     method = _method(asked)
     record = METHODS[method]
-    if record.beyond is None:
-        return method, record, ""
     if all(map(worlds.lists_states, asked)):
         return method, record, " in tables"
-    return method, record.beyond, " in worlds that are not tables"
+    return method, record.elsewhere, _ELSEWHERE
 
 
 def _add_options(
@@ -105,6 +105,8 @@ def _add_options(
         "updates_per_episode": every and f"one in {every} steps",
         "hold": decisions and f"about T / {decisions}",
     }
+    if where == _ELSEWHERE:
+        in_words |= {name: "from the world" for name in _FROM_WORLD if name not in record.options}
     for name, spec in SPECS.items():
         default = in_words.get(name) or record.options.get(name, getattr(Config, name))
         text = f"{spec.help}{_names(spec.kind, choices)} (default {default_words(default)})"
