@@ -39,6 +39,7 @@ def test_without_a_terminal_the_path_is_printed(capsys):
     head, path = capsys.readouterr().out.splitlines()
     skill = run_folder.load(RUN).skills[2]
     assert head.startswith("skill 2: from (0, 0) to ")
+    assert f"{skill.probability:.2f}" in head
     walked = [tuple(map(int, word[1:-1].split(","))) for word in path.split()]
     steps = walking.arrival(skill.trajectory)
     assert walked == skill.trajectory[: steps + 1]

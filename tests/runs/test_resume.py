@@ -487,9 +487,35 @@ def test_a_finished_run_that_was_damaged_is_not_called_finished(tmp_path, capsys
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
     assert main(["resume", str(path), "--progress", "nonsense"]) == 2
-    (path / run_folder.SKILLS).unlink()
+    (path / run_folder.METRICS).unlink()
     assert main(["resume", str(path)]) == 2
-    assert "skills.json: cannot be read" in capsys.readouterr().err
+    assert "metrics.csv: cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", ["apart", "mlp", "random_walk"])
+def test_a_lost_file_of_skills_is_made_again_with_the_same_bytes(case, tmp_path, capsys):
+    path, options = tmp_path / "run", CASES.get(case, {"method": case})
+    apart.train(WORLD, out=path, **{**SMALL, **options})
+    before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+    file = path / run_folder.SKILLS
+    file.write_bytes(before[file].replace(b"1", b"2", 1))
+    with pytest.raises(UserError, match=r"checksum.*remove it, and 'apart resume .*run' makes it"):
+        _ = apart.load(path).skills
+    file.unlink()
+    with pytest.raises(UserError, match=r"skills.json: cannot be read .*'apart resume .*' makes"):
+        _ = apart.load(path).skills
+    assert main(["resume", str(path), "--no-draw"]) == 0
+    assert {p: p.read_bytes() for p in before} == before
+    assert "skills.json: was missing" in capsys.readouterr().err
+    file.unlink()
+    flip(newest(path).with_suffix(".safetensors"))
+    with pytest.raises(UserError, match="no usable checkpoint"):
+        apart.resume(path)
+    shutil.rmtree(path / run_folder.CHECKPOINTS)
+    with pytest.raises(UserError, match=r"skills.json: is missing, and no checkpoint"):
+        apart.resume(path)
+    with pytest.raises(UserError, match=r"skills.json: cannot be read [^;]*$"):
+        _ = apart.load(path).skills
 
 
 def test_a_terminal_that_is_gone_does_not_lose_the_state(tmp_path):

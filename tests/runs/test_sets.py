@@ -76,6 +76,15 @@ def test_a_set_without_its_summary_gets_one(done, capsys):
     assert "already finished" in capsys.readouterr().out
 
 
+def test_a_seed_that_lost_its_skills_gets_them_again(done, capsys):
+    file = done / "seed-4" / run_folder.SKILLS
+    before = file.read_bytes()
+    file.unlink()
+    assert main(["resume", str(done), "--progress", "none", "--no-draw"]) == 0
+    assert file.read_bytes() == before
+    assert f"{file}: was missing" in capsys.readouterr().err
+
+
 def test_a_longer_set_stays_longer_when_it_is_stopped_halfway(done, map_file, tmp_path):
     def stops(*_):
         raise KeyboardInterrupt

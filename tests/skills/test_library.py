@@ -129,6 +129,10 @@ def test_skills_stay_a_sequence_and_act_from_any_state(trained):
     assert len(run.skills) == 5
     assert run.skills[-1].index == 4
     assert [skill.index for skill in run.skills[1:3]] == [1, 2]
+    assert [skill.index for skill in run.skills] == [*range(5)]
+    for number in (5, -6):
+        with pytest.raises(IndexError, match=f"{number}: there are skills 0 to 4"):
+            run.skills[number]
     assert run.skills == apart.load(trained).skills
     for state in range(RING.n_states):
         path = run.skills.rollout(3, start=state)

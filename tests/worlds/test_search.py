@@ -59,6 +59,15 @@ class Walker(gymnasium.Env):
         return self.position
 
 
+def test_an_environment_as_gymnasium_makes_it_has_no_states_more():
+    """Its checker notes that a first step was made."""
+    gymnasium.register("Rooms-v0", Walker)
+    made, bare = gymnasium.make("Rooms-v0"), Walker()
+    assert type(made) is not Walker
+    assert table_of(made).n_states == table_of(bare).n_states == ROOMS.n_states
+    gymnasium.registry.pop("Rooms-v0")
+
+
 def same_up_to_names(found, table):
     """Walks both tables from their starts at once."""
     name = {found.start: table.start}

@@ -17,6 +17,7 @@ from apart.running import loading
 from apart.running.jobs import path
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
+from apart.worlds import renders
 from apart.worlds.guards import NoRender
 from apart.worlds.world import without_places
 
@@ -58,8 +59,11 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{walking.told(skill, places)}: {file}")
         return 0
     print(walking.told(skill, places))
+    if seen := walking.seen_last(skill, found.world):
+        print(f"its last observation: {seen}")
     if not places.counted:
-        print(f"{without_places(found.world)}: only --gif FILE can show where the skill goes")
+        shown = "; --gif FILE shows the episode" * renders(found.world)
+        print(f"{without_places(found.world)}{shown}")
         return 0
     for line in axes.legend(places):
         print(line)

@@ -58,6 +58,8 @@ def run(parsed: argparse.Namespace) -> int:
         sampled = f"in {round(probability * SAMPLED)} of {SAMPLED} sampled episodes"
         how = f"with probability {probability:.4g}" if exact else sampled
         print(f"skill {skill} of {len(found.skills)} {way} {how}")
+    if isinstance(found.world, TableWorld) and found.world.observed and isinstance(goal, int):
+        print(found.world.label(goal))
     if not there:
         return _NOT_REACHED
     path_ = " ".join(map(_said, walked[: there[0] + 1]))

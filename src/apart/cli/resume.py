@@ -41,7 +41,8 @@ def run(parsed: argparse.Namespace) -> int:
     n_threads = words.threads_of(parsed, as_before, several=not single)
     words.check_shared(parsed)
     finished = all(found.finished for found in plans.values())
-    if finished and (folder / run_folder.SUMMARY).exists():
+    whole = all((one / run_folder.SKILLS).exists() for one in plans)  # or it is made again
+    if finished and whole and (folder / run_folder.SUMMARY).exists():
         for one in plans:
             run_folder.load(one).check()
         ended = first.config.anneal or staged(first.config)

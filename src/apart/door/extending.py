@@ -64,8 +64,8 @@ def register_reward(
         name: for ``reward=`` and ``--reward``.
         summary: one line for people.
         rewards: (numbers of ONE state, sharpness) -> [K] the reward of every skill there, in JAX.
-        reads: ``logits`` [K] of one-vs-all, ``pairs`` (the folded logits of all pairs), or
-            ``counts`` [K] of last states.
+        reads: ``logits`` [K] of one-vs-all, ``pairs`` (the folded logits [R, C] of all pairs, which
+            `apart.pairs` reduces to [K]), or ``counts`` [K] of last states.
     """
     with in_python():
         given = {record.gives for record in DISCRIMINATORS.values()}

@@ -16,7 +16,7 @@ import optax
 from apart._config import Config
 from apart._errors import NonFinite, RunInterrupted, UserError
 from apart._version import __version__
-from apart.running import cache, devices, machine, records, threads
+from apart.running import cache, devices, machine, records, remake, threads
 from apart.running.clock import Clock
 from apart.running.logbook import Logbook
 from apart.running.progress import Listener, Progress
@@ -78,12 +78,17 @@ def resume_one(
         Lock(folder),
     ):
         found = plan.read(folder, steps)
-        if found.finished:
+        lost = found.finished and not (folder / run_folder.SKILLS).exists()
+        if found.finished and not lost:
             return run_folder.load(folder)
         saved = last_state(folder, found)
+        writer = run_folder.Writer(folder)
+        if lost:
+            remake.skills(writer, found, saved)
+            warn(f"{folder / run_folder.SKILLS}: was missing, made again from the last checkpoint")
+            return run_folder.load(folder)
         for line in plan.differences(folder, saved, _versions()["versions"], threads.in_use()):
             warn(f"{folder}: {line}")
-        writer = run_folder.Writer(folder)
         _cut_back(writer, saved)
         if found.longer:
             plan.write_longer(folder / run_folder.CONFIG, found)

@@ -84,7 +84,7 @@ def _finish(
     todo = {
         path: ("--steps", str(planned.config.steps), *words)
         for path, planned in plans.items()
-        if not planned.finished
+        if not planned.finished or not (path / run_folder.SKILLS).exists()
     }
     if todo:
         files.remove(folder / run_folder.SUMMARY)

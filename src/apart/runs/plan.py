@@ -22,7 +22,7 @@ from apart.runs import versions
 from apart.runs.checkpoint import Saved, manifests
 from apart.runs.files import digest, read_sealed, write_sealed
 from apart.settings import completed
-from apart.worlds.world import World
+from apart.worlds.world import TableWorld, World
 
 MAX_SEEDS = 1_000_000
 MAX_THREADS = 1024
@@ -69,10 +69,12 @@ def write_longer(path: Path, plan: Plan) -> None:
 
 
 def _content(config: Config, world: World) -> dict[str, Any]:
+    seen = world.observed if isinstance(world, TableWorld) else None
     return {
         "format": versions.FORMAT,
         "config": dataclasses.asdict(config),
         "world": dict(world.about.spec),
+        **({} if seen is None else {run_folder.OBSERVATIONS: seen.lines()}),
         "config_sha256": identity(config, world),
         "versions": {name: metadata.version(name) for name in PACKAGES},
     }
@@ -198,6 +200,7 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
     if config.horizon < 1:
         raise UserError(f"horizon is {config.horizon}, not a positive number")
     world = worlds.from_spec(spec, config.horizon)
+    world = worlds.seen_as(world, stored.get(run_folder.OBSERVATIONS))
     config = completed(config, world)
     check(config, world)
     return config, world

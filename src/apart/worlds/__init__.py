@@ -8,6 +8,7 @@ user says is a map unless it begins with the word of a loader and a colon (``tab
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +16,17 @@ from typing import Any
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, gymnax, hosts, mazes, registered, tables, xminigrid
+from apart.worlds import (
+    environments,
+    grid,
+    gymnax,
+    hosts,
+    mazes,
+    observed,
+    registered,
+    tables,
+    xminigrid,
+)
 from apart.worlds.world import HostWorld, JaxWorld, Spec, TableWorld, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
@@ -76,6 +87,16 @@ def written(spec: Spec) -> str | None:
     return name if kind in _LOADERS and name.startswith(f"{kind}:") else None
 
 
+def renders(world: World) -> bool:
+    """Whether skills can be seen as the world renders them, as far as is known without trying."""
+    if isinstance(world, TableWorld):
+        return False
+    if isinstance(world, JaxWorld):
+        return world.render is not None
+    spec = world.about.spec
+    return spec.get("kind") != hosts.KIND or registered.renders(str(spec["id"]))
+
+
 def short_name(name: str, spec: Spec) -> str:
     """The name of the world of ``spec`` without folders; of a map file also without its ending.
 
@@ -104,6 +125,19 @@ def from_spec(spec: Spec, horizon: int) -> World:
         raise
     except Exception as error:  # of somebody else's builder
         raise UserError(f"the world of kind {kind!r} cannot be built: {error!r}") from None
+
+
+def seen_as(world: World, lines: Any) -> World:
+    """``world`` with what its states look like, as `Observed.lines` wrote it; None: as it is.
+
+    Raises:
+        UserError: ``lines`` do not fit the world.
+    """
+    if lines is None:
+        return world
+    if not isinstance(world, TableWorld):
+        raise UserError("observations of states, and the world is no table")
+    return dataclasses.replace(world, observed=observed.from_lines(lines, world.n_states))
 
 
 def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:

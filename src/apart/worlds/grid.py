@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +21,7 @@ import numpy as np
 from apart._errors import UserError, nearest, unknown
 from apart._types import FloatArray, IntArray
 from apart.worlds import registered
-from apart.worlds.world import About, Places, Spec, TableWorld
+from apart.worlds.world import About, Places, Spec, TableWorld, labels_in
 
 DEFAULT_HORIZON: Final = 40
 _HORIZON: Final = "horizon"  # the one option that a line above the map may have
@@ -110,7 +110,7 @@ def parse(
         about=About(
             name, spec | ({"slip": slip} if slip else {}), horizon or found.horizon, len(_MOVES)
         ),
-        places=Places(len(cells), lambda places: table[places].tolist(), tuple(rows)),
+        places=Places(len(cells), partial(labels_in, table), tuple(rows)),
         next_state=next_state,
         probability=probability,
         start=index[starts[0]],

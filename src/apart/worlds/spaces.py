@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -278,11 +279,21 @@ def _joint(each: Sequence[Sequence[float]]) -> Acts:
 def actor(acts: Acts, space: Any) -> Callable[[Any], Any]:
     """Our numbers -> an action of the environment."""
     if not acts.values:
-        start = acts.start
-        return lambda action: start + int(action)
+        return partial(_number, acts.start)
     shape, dtype = space.shape, space.dtype
     if acts.heads == 1:
-        table = [np.array(value, dtype).reshape(shape) for value in acts.values]
-        return lambda action: table[int(action)].copy()
-    values, each = np.array(acts.values, dtype), np.arange(acts.heads)
-    return lambda action: values[each, np.asarray(action)].reshape(shape)
+        return partial(_combination, [np.array(one, dtype).reshape(shape) for one in acts.values])
+    return partial(_numbers, np.array(acts.values, dtype), shape)
+
+
+def _number(start: int, action: Any) -> int:
+    return start + int(action)
+
+
+def _combination(table: Sequence[Any], action: Any) -> Any:
+    return table[int(action)].copy()
+
+
+def _numbers(values: Any, shape: tuple[int, ...], action: Any) -> Any:
+    """Of each of M heads its number, from ``values`` [M, A]."""
+    return values[np.arange(len(values)), np.asarray(action)].reshape(shape)
