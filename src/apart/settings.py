@@ -44,14 +44,12 @@ def resolve(
         UserError: an unknown name, a value out of range, or options that contradict each other.
     """
     if not isinstance(method, str):
-        raise UserError("--method takes a name; apart.register_method makes one of a record")
+        raise UserError("--method takes a name; apart.register_method adds a method of your own")
     METHODS.named(method)
     if not isinstance(reading, str) or reading not in READINGS:
         raise unknown("reading", str(reading), READINGS)
     if METHODS[method].settled and READINGS[reading].options:
-        raise UserError(
-            f"--reading {reading}: {method} is not the paper's, it has options of its own"
-        )
+        raise UserError(f"--reading {reading} is for methods of the paper, and {method} is not one")
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)
@@ -88,7 +86,7 @@ def resolve(
     config = dataclasses.replace(config, **idle)
     for name in options:
         if is_idle(name, config, facts):
-            raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
+            raise UserError(f"{flag(name)} has no effect with --method {method} and these options")
     return config, loaded
 
 
@@ -169,7 +167,7 @@ def _asked_of_the_world(
         horizon = horizon or world.about.horizon
         n = n_available(held(world, hold), horizon // hold)
         if n is None:
-            raise UserError(f"--skills auto: nobody knows how many places {world.name} has")
+            raise UserError(f"--skills auto: the number of places of {world.name} is unknown")
         found["skills"] = max(n, 2)
     return found
 

@@ -138,13 +138,13 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     for name in columns(results):
         yield f"{METRICS[name].head}: {METRICS[name].summary}"
     if any(result.plans for result in results):
-        yield f"{PLANS.strip()} {_PLANNED}: its steps do not compare with those of the others"
+        yield f"{PLANS.strip()} {_PLANNED}: its steps are not comparable with those of the others"
     yield from notes(results)
     yield "± half of the 95 % interval of the mean over seeds (Student's t)"
-    yield "seconds are without compiling: median (least to most)"
+    yield "seconds exclude compilation: median (minimum to maximum)"
     sampled = any(_is_sample(name, cell) for row in results for name, cell in row.cells.items())
     others = f"{_SAMPLED} from one sampled episode of each skill; all other" if sampled else "all"
-    yield f"{others} numbers are exact, but for seconds"
+    yield f"{others} numbers are exact, except seconds"
 
 
 def marks(result: Result) -> str:
@@ -189,7 +189,7 @@ _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its 
 _LEGEND: Final = "bar: mean · dot: a seed · line: 95 % interval of the mean"
 COLOURS: Final = f"\norange, †: {_PLANNED} · blue: learns from samples · grey: learns nothing"
 _SMALL: Final[Any] = {"fontsize": 6, "color": draw.GREY, "va": "center"}
-_LIMIT: Final = "\ndashed: the most there can be"
+_LIMIT: Final = "\ndashed: upper bound"
 NOTE: Final = "\n‡: see the note below the table"
 
 

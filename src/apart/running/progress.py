@@ -12,7 +12,11 @@ from apart.runs.folder import found
 
 
 class Progress(NamedTuple):
-    """Where a run is, or a set of runs: sums over its seeds, ``n_effective`` their mean."""
+    """Where a run is, or a set of runs: sums over its seeds, of measures their mean.
+
+    ``mean_reward`` and ``discriminator_accuracy`` are numbers right after an evaluation and None
+    between evaluations; ``n_effective`` is that of the last one.
+    """
 
     env_steps: int
     total_steps: int
@@ -21,6 +25,8 @@ class Progress(NamedTuple):
     steps_per_second: float
     n_skills: int
     counted: bool = True  # whether the world tells skills apart; else ``n_effective`` is no count
+    mean_reward: float | None = None
+    discriminator_accuracy: float | None = None
 
     @property
     def seconds_left(self) -> float:

@@ -163,7 +163,7 @@ class _Training:
         except UserError as error:  # the disk, or a world that lives on the host
             if not claims.begun(self.writer.path):
                 raise
-            raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
+            raise UserError(f"{error}; fix that, then continue with {self._again()}") from None
         finally:
             self.program.close()
 
@@ -191,7 +191,7 @@ class _Training:
                 self._interrupt(state)
             evaluation = self._evaluate(state)
             self.logbook.see(steps, evaluation, self._wall_seconds(), regular=steps >= regular)
-            self._tell(state)
+            self._tell(state, evaluation)
             if steps < self.total:
                 self._save_if_due(state)
         self._save(state)
@@ -241,10 +241,11 @@ class _Training:
             return self.program.chunk(state, self.hyper, jnp.int32(min(n, left)))
         return self.program.chunk(state, self.hyper, jnp.int32(n), StepCount.of(until))
 
-    def _tell(self, state: TrainState) -> None:
+    def _tell(self, state: TrainState, evaluation: Evaluation | None = None) -> None:
         """Report progress; where the listener was killed the state is saved first."""
+        measured = {} if evaluation is None else records.live(evaluation)
         try:
-            self.listener(self._progress(self._steps(state)))
+            self.listener(self._progress(self._steps(state))._replace(**measured))
         except BrokenPipeError:
             self._save(state)
             raise
@@ -274,14 +275,14 @@ class _Training:
         raise NonFinite(
             f"{self.writer.path}: parameters became non-finite before step {steps:,}; lower "
             "--learning-rate or --discriminator-learning-rate, "
-            f"or check a reward of your own ({good or 'no checkpoint had been written yet'})"
+            f"or check your own reward ({good or 'no checkpoint had been written yet'})"
         )
 
     def _interrupt(self, state: TrainState) -> NoReturn:
         self._save(state)
         raise RunInterrupted(
             f"stopped after {self._steps(state):,} of {self.total:,} steps, state saved; "
-            f"go on with {self._again()}",
+            f"continue with {self._again()}",
             self.stop(),
         )
 

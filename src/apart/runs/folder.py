@@ -205,7 +205,7 @@ class Run:
 
     def _acting(self) -> Acting:
         if self.opener is None:
-            raise UserError(f"{self.path}: to act, skills are loaded by apart.load")
+            raise UserError(f"{self.path}: to let skills act, load the run with apart.load")
         return self.opener(self)
 
     @cached_property
@@ -427,8 +427,8 @@ def study_runs(path: Path) -> list[Path]:
 def nothing_in(path: Path) -> UserError:
     """The error for a folder in which nothing can go on."""
     if study_runs(path):
-        return UserError(f"{path}: a sweep or comparison goes on with the command that began it")
-    return UserError(f"{path}: no run and no set of runs here")
+        return UserError(f"{path}: a sweep or comparison; to continue it, repeat its command")
+    return UserError(f"{path}: no run or set of runs here")
 
 
 def load(path: str | Path) -> Run:
@@ -604,7 +604,7 @@ def is_set(path: Path) -> bool:
 
 def _same_run(path: Path, stored: Mapping[str, Any], sha256: str) -> None:
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{path}: of another configuration than {CONFIG}")
+        raise UserError(f"{path}: belongs to another configuration than {CONFIG}")
 
 
 def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         raise words.no_id(KIND, id_, known)
     env, params = gymnax.make(id_)
     if not isinstance(env.action_space(params), spaces.Discrete):
-        raise UserError(f"{name}: its actions are continuous; worlds here have discrete ones")
+        raise UserError(f"{name}: its actions are continuous; gymnax: needs discrete ones")
 
     def reset(key: Key) -> State:
         return _strong(env.reset_env(key if seed == _DRAWN else jax.random.key(seed), params))
@@ -169,7 +169,7 @@ def _check(name: str, place: Place, state: State) -> None:
     with guards.saying(name, "the function"):
         given = jax.eval_shape(place, state)
     if getattr(given, "shape", None) != () or not jnp.issubdtype(given.dtype, jnp.integer):
-        raise UserError(f"{name}: the function must give one whole number of JAX, not {given}")
+        raise UserError(f"{name}: the function must return one integer of JAX, not {given}")
 
 
 def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:

@@ -21,7 +21,7 @@ from apart.worlds.world import USUAL_HORIZON, About, HostWorld, ObsSpec, Spec
 
 KIND: Final = "gym"
 SYNTAX: Final = "gym:ID[:key=value,...]"
-SUMMARY: Final = "a Gymnasium environment as it is (classic control, MuJoCo, Atari, your own)"
+SUMMARY: Final = "any Gymnasium environment (classic control, MuJoCo, Atari, your own)"
 # Observations of random play that show how large they are. No clock ends it: what they show is a
 # part of the spec, and so of a run's identity, on slow machines and busy ones too.
 _SAMPLE: Final = 400
@@ -43,7 +43,7 @@ def load(text: str, slip: float = 0.0) -> HostWorld:
     are for ``gymnasium.make``.
     """
     if slip:
-        raise UserError(f"--slip: for maps; {text} has the chances that it has")
+        raise UserError(f"--slip is for maps only; {text} has its own dynamics")
     return _loaded(*registered.parsed(text, SYNTAX))
 
 
@@ -67,7 +67,7 @@ def gym_world(
     try:
         json.dumps(arguments)
     except TypeError as error:
-        raise UserError(f"{id}: arguments are stored as JSON, and {error}") from None
+        raise UserError(f"{id}: arguments must be JSON values ({error})") from None
     return _loaded(id, arguments)
 
 
@@ -267,11 +267,11 @@ def _vector(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
         now = spaces.acts_of(env.action_space, name, spec.get("bins", _BINS))
         if (seen.shape, seen.dtype) != (obs.shape, obs.dtype):
             raise UserError(
-                f"{name}: its observations are {seen.dtype} {seen.shape} now, and were {obs.dtype} "
-                f"{obs.shape} when the run began"
+                f"{name}: observations are {seen.dtype} {seen.shape}; when the run began they were "
+                f"{obs.dtype} {obs.shape}"
             )
         if now != acts:
-            raise UserError(f"{name}: its actions are others now than when the run began")
+            raise UserError(f"{name}: its actions have changed since the run began")
         return adapter.Adapted(env, adapter.Parts(name, seen, acts, locate, spec.get("seed")))
 
     with guards.saying(name, "making it"):

@@ -455,7 +455,7 @@ World: TypeAlias = TableWorld | JaxWorld | HostWorld
 
 def without_places(world: World) -> str:
     """What is said of a world that does not tell last states apart, and how to mend it."""
-    hint = " (places=module:function behind its id gives it some)" * ("id" in world.about.spec)
+    hint = " (add places=module:function to its id)" * ("id" in world.about.spec)
     return f"the world has no places{hint}"
 
 
