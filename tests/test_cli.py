@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import os
 import re
@@ -24,6 +25,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.cli.words import tell
 from apart.facts import needs_task
+from apart.running import progress
 from apart.running.progress import several
 
 TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
@@ -440,3 +442,14 @@ def test_one_list_at_a_time(capsys):
     assert "tuned_vic" not in printed
     assert main(["list", "world"]) == 2
     assert "did you mean 'worlds'" in capsys.readouterr().err
+
+
+def test_the_first_line_of_progress_comes_after_seconds_not_minutes(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    lines = progress.Lines(stream := io.StringIO())
+    at = progress.Progress(1, 1000, 0, 85, 0.0, 100)
+    for seconds, speed in ((6, 0.0), (7, 5.0), (50, 5.0), (68, 5.0)):
+        now[0] = float(seconds)
+        lines(at._replace(steps_per_second=speed))
+    assert len(stream.getvalue().splitlines()) == 2
