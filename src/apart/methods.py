@@ -81,10 +81,9 @@ class Reading:
 OURS, PUBLISHED = "ours", "published"
 READINGS: Final[Mapping[str, Reading]] = MappingProxyType(
     {
-        OURS: Reading("what finds more skills in fewer steps, with most methods"),
+        OURS: Reading("finds more skills in fewer steps with most methods"),
         PUBLISHED: Reading(
-            "what comes closest to the paper's table: its algorithms taken literally, and the rest "
-            "by a search",
+            "comes closest to the paper's table: its algorithms taken literally, the rest searched",
             {
                 "episodes_per_update": 16,
                 "one_skill": True,
@@ -123,7 +122,7 @@ _LOGITS: Final[Mapping[str, Option]] = {
 
 # Partly chosen in UPSIDE's bottleneck itself; docs/paper/apart_spread.md says what.
 _SPREAD_BEYOND: Final = Method(
-    "ends that share what was seen among them, as points; networks learn to come there",
+    "goal observations placed by k-center; networks learn to reach them",
     {
         "discriminator": "ends",
         "reward": "near_end",
@@ -212,45 +211,51 @@ _NO_SKILLS: Final = "all skills get the same reward by construction (a reference
 _IDENTIFIED: Final = (
     "keeps only skills that random walks identify, and does not maximise distinct last states"
 )
-_UPSIDE: Final = "short skills that walk at random where no other does, in chains: a tree (UPSIDE)"
+_UPSIDE: Final = "a tree of short skills, each followed by a random walk of its own (UPSIDE)"
 
 METHODS: Final = Registry(
     "method",
     {
         "apart": Method(
-            "all pairs, least vote, kept with probability (t/T)^2 (the paper's method)",
+            "lowest pairwise vote, kept with probability (t/T)^2 (the paper's method)",
             {**_AP_MIN, "time_weight": "square", "dropout": True},
         ),
-        "ap_min": Method("all pairs, least vote, every step", {**_AP_MIN, "time_weight": "all"}),
+        "ap_min": Method("lowest pairwise vote, every step", {**_AP_MIN, "time_weight": "all"}),
         "ap_min_ascending": Method(
-            "all pairs, least vote times (t/T)^2", {**_AP_MIN, "time_weight": "square"}
+            "lowest pairwise vote, times (t/T)^2", {**_AP_MIN, "time_weight": "square"}
         ),
         "ap_min_dropout": Method(
-            "all pairs, least vote, kept with probability 1/2",
+            "lowest pairwise vote, kept with probability 1/2",
             {**_AP_MIN, "time_weight": "all", "dropout": True},
         ),
         "ap_average": Method(
-            "all pairs, softmax of summed votes, every step", {**_AP_AVERAGE, "time_weight": "all"}
+            "softmax of summed pairwise votes, every step", {**_AP_AVERAGE, "time_weight": "all"}
         ),
         "ap_average_art": Method(
-            "all pairs, softmax of summed votes, kept with probability (t/T)^2",
+            "softmax of summed pairwise votes, kept with probability (t/T)^2",
             {**_AP_AVERAGE, "time_weight": "square", "dropout": True},
         ),
-        "diayn": Method("one-vs-all, log posterior, every step", {**_OVA, "time_weight": "all"}),
+        "diayn": Method(
+            "log posterior of one K-way classifier, every step (DIAYN)",
+            {**_OVA, "time_weight": "all"},
+        ),
         "ova_ascending": Method(
-            "one-vs-all, log posterior times (t/T)^2", {**_OVA, "time_weight": "square"}
+            "DIAYN's log posterior, times (t/T)^2", {**_OVA, "time_weight": "square"}
         ),
         "ova_dropout": Method(
-            "one-vs-all, log posterior, kept with probability 1/2",
+            "DIAYN's log posterior, kept with probability 1/2",
             {**_OVA, "time_weight": "all", "dropout": True},
         ),
         "ova_art": Method(
-            "one-vs-all, log posterior, kept with probability (t/T)^2",
+            "DIAYN's log posterior, kept with probability (t/T)^2",
             {**_OVA, "time_weight": "square", "dropout": True},
         ),
-        "vic": Method("one-vs-all, log posterior, last step only", {**_OVA, "time_weight": "last"}),
+        "vic": Method(
+            "log posterior of one K-way classifier, last step only (VIC)",
+            {**_OVA, "time_weight": "last"},
+        ),
         "tuned_vic": Method(
-            "VIC with 2 softmax(10 o) - 1 as its reward, in the range of APART's",
+            "VIC with reward 2 softmax(10 o) - 1, which has the range of APART's",
             {
                 "discriminator": "one_vs_all_sharpened",
                 "reward": "signed_posterior",
@@ -259,13 +264,13 @@ METHODS: Final = Registry(
             },
         ),
         "apart_logits": Method(
-            "K trained logits, margin over the strongest rival, every transition teaches all",
+            "margin over the strongest rival of K logits; a transition teaches all skills",
             _LOGITS,
             steps_per_update=20,
             settled=True,
         ),
         "apart_pixels": Method(
-            "apart_logits with a CNN on images, set to learn in minutes",
+            "apart_logits with a CNN on images, tuned to learn in minutes",
             {
                 **_LOGITS,
                 "steps": 336_000,
@@ -283,13 +288,13 @@ METHODS: Final = Registry(
             settled=True,
         ),
         "apart_plus": Method(
-            "counts of last states instead of a trained discriminator: all skills, fast",
+            "visit counts instead of a trained discriminator: a skill for every state, fast",
             {**_PLUS, "discriminator": "counts", "reward": "min_counts", "fading": 0.3},
             steps_per_update=20,
             settled=True,
         ),
         "apart_spread": Method(
-            "ends that share the known world among them: few skills cover it, many complete it",
+            "goal states placed by k-center, reached by planning: few skills cover the world",
             {
                 "steps": 200_000,
                 "discriminator": "ends",
@@ -313,13 +318,13 @@ METHODS: Final = Registry(
             paper=references.DGPO,
         ),
         "disdain": Method(
-            "VIC with two discriminators and a bonus where they disagree",
+            "VIC with an ensemble of discriminators and a bonus for their disagreement",
             _DISDAIN,
             settled=True,
             paper=references.DISDAIN,
         ),
         "count_bonus": Method(
-            "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
+            "VIC with a bonus of 10 / sqrt(visits) for rare last states",
             {
                 **_OVA,
                 "reward": "clipped_log_posterior",
@@ -333,13 +338,13 @@ METHODS: Final = Registry(
             paper=references.DISDAIN,
         ),
         "relative_vic": Method(
-            "log q(z | first and last state) - log q(z | last state): displacements, not places",
+            "log q(z | first, last state) - log q(z | last state): displacements, not places",
             {"objective": "relative_vic", "time_weight": "last", **_STEPS},
             settled=True,
             paper=references.RELATIVE_VIC,
             unranked="with one fixed start its reward is noise around 0",
             beyond=_at_the_end(
-                "the same from networks that see the first and the last observation",
+                "the same with networks that see the first and the last observation",
                 "relative_vic",
             ),
         ),
@@ -369,12 +374,12 @@ METHODS: Final = Registry(
             paper=references.VIC_COUNTS,
         ),
         "dads": Method(
-            "by how much a skill foretells its next state better than all skills do (DADS)",
+            "how much better a skill predicts its next state than all skills do (DADS)",
             {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
             settled=True,
             paper=references.DADS,
             beyond=_beyond(
-                "the same with dynamics that a network foretells as mixtures of Gaussians (DADS)",
+                "the same with dynamics from a network, as mixtures of Gaussians (DADS)",
                 objective="dads_mixture",
                 discriminator_learning_rate=1e-3,
             ),
@@ -387,7 +392,7 @@ METHODS: Final = Registry(
             beyond=_at_the_end("the same with codes that a network learns", "eddict"),
         ),
         "metra": _of_others(
-            "each skill goes as far as it can in its own direction of a learned embedding",
+            "each skill moves far along its own direction of a learned embedding (METRA)",
             "metra",
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-2,
@@ -395,25 +400,25 @@ METHODS: Final = Registry(
             paper=references.METRA,
         ),
         "edl": _of_others(
-            "explores, places a code for each skill, learns to be near it",
+            "explores, places a code for each skill, learns to approach it (EDL)",
             "edl",
             {},
             paper=references.EDL,
         ),
         "eigenoptions": _of_others(
-            "skills climb the eigenvectors of the known graph",
+            "skills climb the eigenvectors of the graph of seen transitions",
             "eigen",
             paper=references.EIGENOPTIONS,
         ),
         "count_exploration": _of_others(
-            "goes where it has seldom been, nothing else (a reference line)",
+            "rewards rarely visited states, for all skills alike (a reference)",
             "counted",
             {},
             paper=references.COUNT_EXPLORATION,
             unranked=_NO_SKILLS,
         ),
         "rnd": _of_others(
-            "goes where a random network is not yet predicted, nothing else (a reference line)",
+            "rewards states that predict a random network badly, all skills alike (a reference)",
             "rnd",
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-3,
@@ -429,14 +434,14 @@ METHODS: Final = Registry(
             paper=references.VISR,
         ),
         "discern": _of_others(
-            "a skill ends in a state like its goal, one that was seen before",
+            "each skill learns to end in a state like its goal, one seen before (DISCERN)",
             "discern",
             {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
             paper=references.DISCERN,
         ),
         "smerl": _of_others(
-            "solves the task of a map in ways that can be told apart",
+            "solves the task of a map in distinguishable ways (SMERL)",
             "smerl",
             discriminator="one_vs_all",
             reward="log_posterior",
@@ -447,7 +452,7 @@ METHODS: Final = Registry(
             paper=references.SMERL,
         ),
         "domino": _of_others(
-            "solves the task of a map nearly best, each skill where others are not",
+            "solves the task of a map nearly optimally, skills in different states (DOMiNO)",
             "domino",
             init_q=1000.0,
             paper=references.DOMINO,
@@ -483,7 +488,7 @@ METHODS: Final = Registry(
             caveat=_IDENTIFIED,
         ),
         "random_walk": Method(
-            "uniform actions, nothing learnt (a reference line)",
+            "uniformly random actions, no learning (a reference)",
             {"epsilon": 1.0, "updates_per_episode": 0},
             settled=True,
         ),

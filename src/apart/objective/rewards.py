@@ -184,7 +184,7 @@ REWARDS: Final = Registry(
         ),
         "average_pairs": Reward("softmax of the summed votes", average_pairs, "pairs"),
         "min_pairs": Reward(
-            "the least vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill
+            "the lowest vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill
         ),
         "min_margin": Reward(
             "tanh of half the margin over the strongest rival", min_margin, "logits"
