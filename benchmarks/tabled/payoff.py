@@ -33,8 +33,8 @@ def payoff_goals() -> str:
         cells = [_percent([one[c] for one in found]) if c in found[0] else "" for c in columns]
         seeds = len(found) if len(found) > 1 else "exact"
         rows.append([f"`{method}`" if len(found) > 1 else method, *cells, seeds])
-    head = ["%", "goals reached from the start", "(start, goal) pairs: comes there", "ends there"]
-    return markdown([*head, "comes there, chosen in each state", "seeds"], rows)
+    head = ["%", "goals reached from the start", "(start, goal) pairs: reached", "ends in the goal"]
+    return markdown([*head, "reached, skill chosen per start", "seeds"], rows)
 
 
 @table
