@@ -468,6 +468,7 @@ def _config_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
+        str(today["config"]["method"]), int(today["config"]["steps"]), int(today["config"]["seed"])
         return dict(today["config"]), dict(today["world"]), str(stored.get("config_sha256"))
 
 

@@ -6,7 +6,7 @@ function goalPart() {
   const total = html("p", { class: "words" });
   const sets = html("div", { class: "bar" });
   let picture = null, goal = 0, start = 0, setting = "goal";
-  const home = button("start again from the start", () => { start = state.run.start; draw(); });
+  const home = button("back to the start", () => { start = state.run.start; draw(); });
   const radio = (value, text) => {
     const input = html("input", { type: "radio", name: "sets", value,
       change: () => { setting = value; } });
