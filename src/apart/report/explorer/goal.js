@@ -73,8 +73,8 @@ function goalPart() {
     sets.hidden = !canWalk(run);
     if (sets.hidden) setGoal();
     const pairs = reachedPairs(run);
-    total.textContent = pairs === null ? "" : "Of all pairs of a start and a goal, "
-      + `${whole(pairs.pairs)}, some skill reaches the goal in ${whole(pairs.comes)} `
+    total.textContent = pairs === null ? "" : "Some skill reaches the goal in "
+      + `${whole(pairs.comes)} of all ${whole(pairs.pairs)} pairs of a start and a goal `
       + `(${tenths(pairs.comes / pairs.pairs)} %) and ends there in ${whole(pairs.ends)} `
       + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();

@@ -72,7 +72,7 @@ function aboutSkill(run, skill) {
   const standing = run.standing[skill];
   return [
     ["ends in", nameOf(world, last)],
-    ["posterior of the skill there", rounded(run.probability[skill])],
+    ["posterior there", rounded(run.probability[skill])],
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
     run.task && ["earns", `${run.task.returns[skill]} of ${run.task.best} points of the task`],
