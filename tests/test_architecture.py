@@ -17,7 +17,8 @@ PARTS = {"worlds", "objective", "learner"}  # siblings do not know each other
 MAY_IMPORT = {
     **{room: {"_errors"} for room in BASE},
     **dict.fromkeys(PARTS, BASE),
-    "methods": BASE,
+    "references": BASE,
+    "methods": BASE | {"references"},
     **dict.fromkeys(("facts", "checks", "settings"), BASE | PARTS | {"methods", "facts", "checks"}),
     "training": BASE | PARTS,
     "runs": BASE | {"worlds", "checks", "facts", "settings"},
@@ -35,7 +36,7 @@ MAY_IMPORT = {
     | {"methods", "worlds", "settings", "runs", "running", "report", "skills", "paper"}
     | {"comparison", "facts"},
     "__main__": {"cli"},
-    "__init__": BASE | {"door", "methods", "worlds", "runs", "comparison"},
+    "__init__": BASE | {"door", "methods", "objective", "worlds", "runs", "comparison"},
 }
 FILES = sorted(SOURCE.rglob("*.py"))
 

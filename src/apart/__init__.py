@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from apart.door.studies import check, compare, sweep
     from apart.door.training import load, resume, train
     from apart.methods import METHODS
+    from apart.objective import pairs
     from apart.runs.folder import Run, RunSet
     from apart.runs.skills import Skill, Skills
     from apart.worlds import WORLDS
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from apart.worlds.search import table_of
     from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
-# No name here is also that of a module: importing that would take the name's place.
+# No name here is also that of a module in this folder: importing that would take the name's place.
+# Without an attribute the name is a module itself.
 _PLACES = {
     "Comparison": ("apart.comparison.show", "Comparison"),
     "HostWorld": ("apart.worlds.world", "HostWorld"),
@@ -47,6 +49,7 @@ _PLACES = {
     "gym_world": ("apart.worlds.hosts", "gym_world"),
     "load": ("apart.door.training", "load"),
     "make_env": ("apart.door.environments", "make_env"),
+    "pairs": ("apart.objective.pairs", None),
     "parse_map": ("apart.worlds.grid", "parse"),
     "register_method": ("apart.door.extending", "register_method"),
     "register_reward": ("apart.door.extending", "register_reward"),
@@ -81,6 +84,7 @@ __all__ = [
     "gym_world",
     "load",
     "make_env",
+    "pairs",
     "parse_map",
     "register_method",
     "register_reward",
@@ -99,8 +103,9 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'apart' has no attribute '{name}'")
     import importlib
 
-    module, attribute = _PLACES[name]
-    return getattr(importlib.import_module(module), attribute)
+    place, attribute = _PLACES[name]
+    module = importlib.import_module(place)
+    return module if attribute is None else getattr(module, attribute)
 
 
 def __dir__() -> list[str]:

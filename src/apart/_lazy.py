@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 else:
 
     class _Module:
-        def __init__(self, name: str) -> None:
-            self._name = name
+        def __init__(self, name: str, here: str) -> None:
+            self._name, self._here = name, here
 
         def __getattr__(self, attribute: str) -> Any:
             return getattr(importlib.import_module(self._name), attribute)
 
-    jax = _Module("jax")
-    jnp = _Module("jax.numpy")
+        def __reduce__(self) -> str:
+            """Pickled and copied as the name here that it is, without being imported."""
+            return self._here
+
+    jax = _Module("jax", "jax")
+    jnp = _Module("jax.numpy", "jnp")
 
 __all__ = ["jax", "jnp"]

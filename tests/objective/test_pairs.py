@@ -8,6 +8,7 @@ import jax
 import numpy as np
 import pytest
 
+import apart
 from apart.objective import pairs
 
 SIZES = (2, 3, 4, 5, 8, 9, 100, 101)
@@ -38,6 +39,17 @@ def test_reductions_equal_those_of_the_antisymmetric_matrix(k):
     off_diagonal = np.where(np.eye(k, dtype=bool), np.inf, matrix)
     np.testing.assert_array_equal(pairs.minimum(cells), off_diagonal.min(1).astype(np.float32))
     np.testing.assert_allclose(pairs.total(cells), matrix.sum(1), rtol=1e-4, atol=1e-4)
+
+
+def test_a_reward_of_ones_own_reads_pairs_through_the_public_door():
+    """Three skills: 0 beats 1 surely, 2 beats 0 a little, 1 and 2 are as likely."""
+    matrix = np.array([[0.0, 9.0, -0.5], [-9.0, 0.0, 0.0], [0.5, 0.0, 0.0]])
+    first, second = apart.pairs.members(3)
+    votes = apart.pairs.votes(matrix[first, second].astype(np.float32))
+    little = np.tanh(0.5)
+    np.testing.assert_allclose(apart.pairs.total(votes), [1 - little, -1, little], atol=1e-6)
+    np.testing.assert_allclose(apart.pairs.minimum(votes), [-little, -1, 0], atol=1e-6)
+    assert apart.pairs.n_skills_of(votes) == 3
 
 
 @pytest.mark.parametrize("k", SIZES)

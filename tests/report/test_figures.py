@@ -101,9 +101,9 @@ def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
     run = tmp_path / "study" / "runs" / "one" / "seed-0"
     shutil.copytree(FINISHED, run)
     for command, folder, why in (
-        ("draw", tmp_path / "study", f"are in folders such as {run}"),
-        ("resume", tmp_path / "study", "goes on with the command that began it"),
-        ("report", tmp_path / "study", f"are in folders such as {run}"),
+        ("draw", tmp_path / "study", f"such as {run}"),
+        ("resume", tmp_path / "study", "repeat its command"),
+        ("report", tmp_path / "study", f"such as {run}"),
         ("play", run.parent, f"a set of runs; name one of them, such as {run}"),
     ):
         words = ["--skill", "0"] if command == "play" else []

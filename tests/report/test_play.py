@@ -39,6 +39,7 @@ def test_without_a_terminal_the_path_is_printed(capsys):
     head, path = capsys.readouterr().out.splitlines()
     skill = run_folder.load(RUN).skills[2]
     assert head.startswith("skill 2: from (0, 0) to ")
+    assert f"{skill.probability:.2f}" in head
     walked = [tuple(map(int, word[1:-1].split(","))) for word in path.split()]
     steps = walking.arrival(skill.trajectory)
     assert walked == skill.trajectory[: steps + 1]
@@ -140,9 +141,9 @@ def test_a_world_that_cannot_be_seen_says_so(tmp_path, capsys):
         (["--skill", "-1"], "--skill: -1 is outside 0 to 3"),
         (["--skill", "x"], "--skill: 'x' is not a whole number"),
         ([], "the following arguments are required: --skill"),
-        (["--skill", "1", "--frames"], "--frames is for an animation; name its file with --gif"),
+        (["--skill", "1", "--frames"], "--frames is for animations; add --gif"),
         (["--skill", "1", "--gif", "walk.png"], "--gif: walk.png does not end in .gif"),
-        (["--skill", "1", "--gif", "no/walk.gif"], "is no file in a folder that exists"),
+        (["--skill", "1", "--gif", "no/walk.gif"], "is not a file in an existing folder"),
     ],
 )
 def test_mistakes_are_told_in_a_line(arguments, message, capsys, tmp_path, monkeypatch):

@@ -99,12 +99,12 @@ def test_python_and_the_command_line_say_when_there_is_nothing_to_do(tmp_path, c
     assert apart.resume(path).path == path
     assert main(["resume", str(path)]) == 0
     said = capsys.readouterr().out
-    assert "finished already" in said
+    assert "already finished" in said
     assert "--steps N trains longer" in said
     assert main(["resume", str(path), "--progress", "json"]) == 0
     told = capsys.readouterr()
     assert told.out == ""  # JSON lines alone
-    assert "finished already" in told.err
+    assert "already finished" in told.err
     assert (path / run_folder.SUMMARY).read_bytes() == before
 
 
@@ -136,17 +136,17 @@ def test_longer_training_survives_a_kill_before_its_first_save(steps, tmp_path, 
 def test_falling_rates_cannot_be_stretched(tmp_path):
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart_plus"]})
-    with pytest.raises(UserError, match=r"fall towards step 1200.*train anew"):
+    with pytest.raises(UserError, match=r"at step 1200.*train a new run"):
         apart.resume(path, steps=2000)
 
 
 def test_stages_cannot_be_stretched(tmp_path, capsys):
     path = tmp_path / "run"
     apart.train(WORLD, method="edl", skills=3, steps=120, evaluate_every=60, out=path)
-    with pytest.raises(UserError, match=r"are parts of 120 steps \(objective 'edl'\).*anew"):
+    with pytest.raises(UserError, match=r"objective 'edl' .* 120 steps"):
         apart.resume(path, steps=240)
     assert main(["resume", str(path)]) == 0
-    assert "nothing to do\n" in capsys.readouterr().out  # offers no longer run
+    assert "already finished\n" in capsys.readouterr().out  # offers no longer run
 
 
 def test_a_set_goes_on_where_it_stopped(tmp_path, capsys):
@@ -351,7 +351,7 @@ def test_a_damaged_checkpoint_is_passed_over_and_said(damage, stopped, unbroken)
     apart.resume(stopped, warn=said.append)
     assert result(stopped) == unbroken("apart")
     if damage != "a link":
-        assert any("passed over" in line for line in said), said
+        assert any("skipped" in line for line in said), said
 
 
 def test_without_any_whole_checkpoint_it_says_so_and_changes_nothing(stopped):
@@ -384,11 +384,11 @@ def test_a_torn_row_is_dropped(stopped, unbroken):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c["config"].update(skills=7), "config_sha256 is of another configuration"),
-        (lambda c: c["world"].update(map=["...", "...", "..S"]), "config_sha256 is of another"),
+        (lambda c: c["config"].update(skills=7), "config_sha256 does not match"),
+        (lambda c: c["world"].update(map=["...", "...", "..S"]), "config_sha256 does not match"),
         (lambda c: c["config"].update(skills=-7), "skills=-7 is outside"),
         (lambda c: c["config"].update(reward="none"), "unknown reward"),
-        (lambda c: c["config"].pop("batch"), "config_sha256 is of another configuration"),
+        (lambda c: c["config"].pop("batch"), "config_sha256 does not match"),
         (lambda c: c["world"].update(kind="sphere"), "unknown kind of world 'sphere'"),
         (lambda c: c.pop("world"), "not the configuration of a run"),
         (lambda c: c.update(format="new"), "written by a later version"),
@@ -487,9 +487,35 @@ def test_a_finished_run_that_was_damaged_is_not_called_finished(tmp_path, capsys
     path = tmp_path / "run"
     apart.train(WORLD, out=path, **{**SMALL, **CASES["apart"]})
     assert main(["resume", str(path), "--progress", "nonsense"]) == 2
-    (path / run_folder.SKILLS).unlink()
+    (path / run_folder.METRICS).unlink()
     assert main(["resume", str(path)]) == 2
-    assert "skills.json: cannot be read" in capsys.readouterr().err
+    assert "metrics.csv: cannot be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("case", ["apart", "mlp", "random_walk"])
+def test_a_lost_file_of_skills_is_made_again_with_the_same_bytes(case, tmp_path, capsys):
+    path, options = tmp_path / "run", CASES.get(case, {"method": case})
+    apart.train(WORLD, out=path, **{**SMALL, **options})
+    before = {p: p.read_bytes() for p in path.rglob("*") if p.is_file()}
+    file = path / run_folder.SKILLS
+    file.write_bytes(before[file].replace(b"1", b"2", 1))
+    with pytest.raises(UserError, match=r"checksum.*remove it, and 'apart resume .*run' makes it"):
+        _ = apart.load(path).skills
+    file.unlink()
+    with pytest.raises(UserError, match=r"skills.json: cannot be read .*'apart resume .*' makes"):
+        _ = apart.load(path).skills
+    assert main(["resume", str(path), "--no-draw"]) == 0
+    assert {p: p.read_bytes() for p in before} == before
+    assert "skills.json: was missing" in capsys.readouterr().err
+    file.unlink()
+    flip(newest(path).with_suffix(".safetensors"))
+    with pytest.raises(UserError, match="no usable checkpoint"):
+        apart.resume(path)
+    shutil.rmtree(path / run_folder.CHECKPOINTS)
+    with pytest.raises(UserError, match=r"skills.json: is missing, and no checkpoint"):
+        apart.resume(path)
+    with pytest.raises(UserError, match=r"skills.json: cannot be read [^;]*$"):
+        _ = apart.load(path).skills
 
 
 def test_a_terminal_that_is_gone_does_not_lose_the_state(tmp_path):

@@ -109,7 +109,7 @@ def test_a_world_of_python_objects_says_how_to_read_it_again(tmp_path):
     worlds._BUILDERS.pop("jax-grid")
     with pytest.raises(UserError, match=r"unknown kind of world 'jax-grid'.*apart.register_world"):
         _ = apart.load(run.path).world
-    with pytest.raises(UserError, match=r"seeds: other processes do not know the world square"):
+    with pytest.raises(UserError, match=r"seeds: worker processes do not know the world square"):
         apart.train(twins.jax_grid(SQUARE), seeds=2, out=tmp_path / "set", **OPTIONS)
     assert not (tmp_path / "set").exists()
 

@@ -119,7 +119,7 @@ def test_a_number_that_no_place_has_is_reached_by_nobody(tmp_path, capsys):
     run = apart.train(world, method="diayn", network="linear", out=tmp_path / "run", **SMALL)
     assert run.skills.reach(run.skills[1].last_state).probability == 1.0
     assert main(["reach", str(run.path), "--goal", "99999999999"]) == 1
-    assert "no skill comes to 99999999999 from 0" in capsys.readouterr().out
+    assert "no skill reaches 99999999999 from 0" in capsys.readouterr().out
     assert main(["reach", str(run.path), "--goal", "0,1"]) == 2
     assert "no cell (0, 1); places are such as" in capsys.readouterr().err
 
@@ -129,6 +129,10 @@ def test_skills_stay_a_sequence_and_act_from_any_state(trained):
     assert len(run.skills) == 5
     assert run.skills[-1].index == 4
     assert [skill.index for skill in run.skills[1:3]] == [1, 2]
+    assert [skill.index for skill in run.skills] == [*range(5)]
+    for number in (5, -6):
+        with pytest.raises(IndexError, match=f"{number}: there are skills 0 to 4"):
+            run.skills[number]
     assert run.skills == apart.load(trained).skills
     for state in range(RING.n_states):
         path = run.skills.rollout(3, start=state)

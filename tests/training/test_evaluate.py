@@ -208,6 +208,8 @@ def test_episodes_of_any_world_are_measured_like_those_of_a_table():
     for name, value in exact._asdict().items():
         if name in ("mutual_information", "last_states", "positions"):
             assert getattr(got, name) is None  # nobody can know
+        elif name == "last_observations":
+            np.testing.assert_array_equal(got.last_observations, seen.obs[:, -1])
         else:
             np.testing.assert_allclose(getattr(got, name), value, rtol=1e-5, err_msg=name)
 

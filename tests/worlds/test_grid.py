@@ -116,7 +116,10 @@ BAD = {
     "blank": ("\n\n", "empty"),
     "no start": ("...", "no start"),
     "a misspelled option": ("; words\n; horizn 20\nS.", "line 2: .*did you mean 'horizon'"),
-    "words below the map": ("; words\nS.\n; more", "line 3: lines with ';' stand above the map"),
+    "words below the map": (
+        "; words\nS.\n; more",
+        "line 3: lines with ';' are allowed above the map",
+    ),
     "unknown": ("S.x", "line 1, column 3: 'x'"),
     "one cell": ("S", "no free neighbour"),
     "walled in": ("S#.", "no free neighbour"),

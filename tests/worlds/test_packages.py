@@ -124,7 +124,7 @@ def test_elsewhere_nothing_is_made_up(capsys):
     assert main(["check", "gymnax:Catch-bsuite"]) == 0
     said = capsys.readouterr().out
     assert "none known; skills are counted: not at all" in said
-    assert "places=module:function behind its id" in said
+    assert "places=module:function" in said
 
 
 def test_places_by_a_function_of_the_users():
@@ -172,7 +172,7 @@ def test_wrong_ids_give_the_nearest(text, message):
     [
         ("xminigrid:X:view=partial", "unknown view 'partial'"),
         ("xminigrid:X:seed=some", "seed=some: give a number, or random"),
-        ("xminigrid:X:seed=1,seed=2", "'seed' is said twice"),
+        ("xminigrid:X:seed=1,seed=2", "'seed' is given twice"),
         ("gymnax:X:seed=-1", "seed=-1: give a number, or random"),
         ("gymnax:X:sed=1", "unknown key 'sed'; did you mean 'seed'"),
     ],
@@ -197,5 +197,5 @@ def test_bins_of_gymnax_are_drawn_with_their_names():
 def test_a_damaged_spec_is_said(kind):
     with pytest.raises(UserError, match="no name or no id"):
         worlds.from_spec({"kind": kind, "name": "x"}, 10)
-    with pytest.raises(UserError, match="--slip: for maps"):
+    with pytest.raises(UserError, match="--slip is for maps"):
         worlds.load(f"{kind}:X", slip=0.5)

@@ -11,13 +11,13 @@ from apart.running.jobs import path
 from apart.running.progress import several
 from apart.runs import claims, files
 
-HELP = "write skills as safetensors and JSON that load with NumPy alone"
+HELP = "export skills as safetensors and JSON, which NumPy alone can load"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
-    parser.add_argument("--out", metavar="DIR", help="the new folder")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
+    parser.add_argument("--out", metavar="DIR", help="new folder to write (required)")
     parser.set_defaults(command=run)
 
 

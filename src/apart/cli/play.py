@@ -17,20 +17,23 @@ from apart.running import loading
 from apart.running.jobs import path
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
+from apart.worlds import renders
 from apart.worlds.guards import NoRender
 from apart.worlds.world import without_places
 
-HELP = "show a skill of a run walking, in the terminal or as a GIF"
+HELP = "show an episode of a skill, in the terminal or as a GIF"
 _PAUSE = 0.12  # seconds between two steps
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
-    parser.add_argument("--skill", metavar="N", required=True, help="its number, from 0 on")
-    parser.add_argument("--gif", metavar="FILE", help="write it as an animation instead")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
     parser.add_argument(
-        "--frames", action="store_true", help="in the GIF, as the world renders it, not on its map"
+        "--skill", metavar="N", required=True, help="number of the skill, counted from 0"
+    )
+    parser.add_argument("--gif", metavar="FILE", help="write an animation instead")
+    parser.add_argument(
+        "--frames", action="store_true", help="use frames that the world renders, not its map"
     )
     parser.set_defaults(command=run)
 
@@ -43,7 +46,7 @@ def run(parsed: argparse.Namespace) -> int:
         raise UserError(f"--skill: {parsed.skill} is outside 0 to {len(found.skills) - 1}")
     file = None if parsed.gif is None else _gif(path("--gif", parsed.gif))
     if parsed.frames and file is None:
-        raise UserError("--frames is for an animation; name its file with --gif FILE")
+        raise UserError("--frames is for animations; add --gif FILE")
     skill = found.skills[int(n)]
     from apart.report import axes, walking
 
@@ -56,8 +59,11 @@ def run(parsed: argparse.Namespace) -> int:
         print(f"{walking.told(skill, places)}: {file}")
         return 0
     print(walking.told(skill, places))
+    if seen := walking.seen_last(skill, found.world):
+        print(f"its last observation: {seen}")
     if not places.counted:
-        print(f"{without_places(found.world)}: only --gif FILE can show where the skill goes")
+        shown = "; --gif FILE shows the episode" * renders(found.world)
+        print(f"{without_places(found.world)}{shown}")
         return 0
     for line in axes.legend(places):
         print(line)
@@ -139,5 +145,5 @@ def _gif(file: Path) -> Path:
     if file.suffix.lower() != ".gif":
         raise UserError(f"--gif: {file} does not end in .gif")
     if file.is_dir() or not file.parent.is_dir():
-        raise UserError(f"--gif: {file} is no file in a folder that exists")
+        raise UserError(f"--gif: {file} is not a file in an existing folder")
     return file

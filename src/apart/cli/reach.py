@@ -13,20 +13,20 @@ from apart.running.progress import several
 from apart.skills import places
 from apart.worlds.world import TableWorld, World
 
-HELP = "pick the skill for a goal and walk it; exit code 1 where it does not come there"
+HELP = "choose the skill for a goal and run it (exit code 1: goal not reached)"
 _NOT_REACHED = 1
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
     parser.add_argument(
         "--goal",
         metavar="ROW,COL",
-        help="a place, as skills.json writes it; in a table also the number of a state",
+        help="goal, a place as in skills.json; in a table also the number of a state",
     )
     parser.add_argument(
-        "--start", metavar="ROW,COL", help="where to begin, in a table (default: the start)"
+        "--start", metavar="ROW,COL", help="first state, in tables only (default: the start)"
     )
     parser.set_defaults(command=run)
 
@@ -48,7 +48,7 @@ def run(parsed: argparse.Namespace) -> int:
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)
     there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
-    way = f"comes to {_said(goal)} from {_said(walked[0])}"
+    way = f"reaches {_said(goal)} from {_said(walked[0])}"
     exact = isinstance(found.world, TableWorld)
     # The stored episode may come there, and none of those that are sampled.
     stored = () if exact else found.skills[skill].trajectory
@@ -58,6 +58,8 @@ def run(parsed: argparse.Namespace) -> int:
         sampled = f"in {round(probability * SAMPLED)} of {SAMPLED} sampled episodes"
         how = f"with probability {probability:.4g}" if exact else sampled
         print(f"skill {skill} of {len(found.skills)} {way} {how}")
+    if isinstance(found.world, TableWorld) and found.world.observed and isinstance(goal, int):
+        print(found.world.label(goal))
     if not there:
         return _NOT_REACHED
     path_ = " ".join(map(_said, walked[: there[0] + 1]))
@@ -68,7 +70,9 @@ def run(parsed: argparse.Namespace) -> int:
 def _check_start(world: World, start: Any) -> None:
     """`UserError` where no episode can begin at ``start``."""
     if not isinstance(world, TableWorld):
-        raise UserError(f"--start: for tables only; {world.name} begins where its reset puts it")
+        raise UserError(
+            f"--start is for tables only; episodes of {world.name} begin where reset puts them"
+        )
     places.state_of(world, start)
 
 
@@ -77,7 +81,7 @@ def place(flag: str, text: str) -> Any:
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise UserError(f"{flag}: '{text}' is no place; write ROW,COL, such as 0,9") from None
+        raise UserError(f"{flag}: '{text}' is not a place; write ROW,COL, such as 0,9") from None
     return numbers if len(numbers) > 1 else numbers[0]
 
 

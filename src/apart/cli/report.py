@@ -10,18 +10,18 @@ from apart.running.jobs import path
 from apart.running.progress import several
 from apart.runs import folder as run_folder
 
-HELP = "write a page to explore the skills of runs in a browser"
+HELP = "write an HTML page to explore the skills of one or more runs"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
+    """Add its arguments."""
     parser.add_argument(
-        "folders", metavar="DIR", nargs="+", help="folders of runs or of sets of runs, to compare"
+        "folders", metavar="DIR", nargs="+", help="folders of runs or of sets of runs"
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help=f"the page (default: {run_folder.REPORT} in DIR, or beside several DIR)",
+        help=f"file of the page (default: {run_folder.REPORT} in DIR, or beside several DIR)",
     )
     parser.set_defaults(command=run)
 

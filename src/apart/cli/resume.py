@@ -13,14 +13,16 @@ from apart.running.progress import REPORTERS
 from apart.runs import folder as run_folder
 from apart.runs import plan
 
-HELP = "go on where a run or a set stopped"
+HELP = "continue a run or a set of seeds that was stopped"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
-    parser.add_argument("--steps", help="train to so many environment steps instead")
-    words.add_shared(parser)
+    """Add its flags."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run or of a set of runs")
+    parser.add_argument(
+        "--steps", metavar="N", help="train for longer, to N environment steps in total"
+    )
+    words.add_shared(parser.add_argument_group("running"))
     parser.set_defaults(command=run)
 
 
@@ -39,13 +41,14 @@ def run(parsed: argparse.Namespace) -> int:
     n_threads = words.threads_of(parsed, as_before, several=not single)
     words.check_shared(parsed)
     finished = all(found.finished for found in plans.values())
-    if finished and (folder / run_folder.SUMMARY).exists():
+    whole = all((one / run_folder.SKILLS).exists() for one in plans)  # or it is made again
+    if finished and whole and (folder / run_folder.SUMMARY).exists():
         for one in plans:
             run_folder.load(one).check()
         ended = first.config.anneal or staged(first.config)
         longer = "" if ended else " (--steps N trains longer)"
         tell = words.note if parsed.progress == "json" else print
-        tell(f"{folder}: finished already, nothing to do{longer}")
+        tell(f"{folder}: already finished{longer}")
         return 0
     reporter = REPORTERS[parsed.progress]()
     if single:

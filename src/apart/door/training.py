@@ -175,7 +175,7 @@ def loaded(run: Any) -> Run | RunSet:
     if isinstance(run, str | Path):
         run = load(run)
     if not isinstance(run, Run | RunSet):
-        raise UserError(f"run: {run!r} is none; give a run or the path of its folder")
+        raise UserError(f"run: {run!r} is not a run; give a run or the path of its folder")
     return run
 
 

@@ -162,7 +162,7 @@ DISCRIMINATORS: Final = Registry(
             beta_in_loss=True,
         ),
         "one_vs_all_sharpened": Discriminator(
-            "the same trained without the inverse temperature: it sharpens the reward alone",
+            "one_vs_all trained with beta = 1; beta sharpens the reward only",
             lambda n_skills: (n_skills,),
             _logits_as_scores,
             "logits",
@@ -170,7 +170,7 @@ DISCRIMINATORS: Final = Registry(
             reads_beta=True,
         ),
         "all_pairs": Discriminator(
-            "a logit for each of the K (K - 1) / 2 pairs, other pairs masked",
+            "a logit for each of the K (K - 1) / 2 pairs; pairs with the true skill are trained",
             pairs.shape,
             _votes,
             "pairs",
@@ -178,7 +178,7 @@ DISCRIMINATORS: Final = Registry(
             pairwise=True,
         ),
         "all_pairs_dont_cares": Discriminator(
-            "all pairs, those without the true skill pulled to 0",
+            "all_pairs with pairs without the true skill trained towards 0",
             pairs.shape,
             _votes,
             "pairs",
@@ -186,14 +186,14 @@ DISCRIMINATORS: Final = Registry(
             pairwise=True,
         ),
         "ensemble": Discriminator(
-            f"{ensemble.MEMBERS} x K logits that differ at the start alone (DISDAIN)",
+            f"{ensemble.MEMBERS} x K logits that differ in their initial values only (DISDAIN)",
             ensemble.shape,
             ensemble.scores,
             "ensemble",
             Learned(ensemble.loss, ensemble.gradient),
         ),
         "counts": Discriminator(
-            "how often each skill lately ended here; nothing to train",
+            "how often each skill recently ended in a state; not trained",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "counts",
@@ -201,7 +201,7 @@ DISCRIMINATORS: Final = Registry(
             heading="How a place is claimed (counts)",
         ),
         "ends": Discriminator(
-            "how near the place is in which each skill is to end; nothing to train",
+            "how near the state is in which each skill should end; not trained",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",
@@ -210,7 +210,7 @@ DISCRIMINATORS: Final = Registry(
             heading=_GOALS,
         ),
         "bins": Discriminator(
-            "the same on the graph of bins that were seen: privileged, for worlds that count them",
+            "ends on the graph of visited bins (privileged), in worlds that have bins",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",
@@ -220,7 +220,7 @@ DISCRIMINATORS: Final = Registry(
             heading=_GOALS,
         ),
         "learned_ends": Discriminator(
-            "the same beyond tables, near in steps: a distance that is learned from transitions",
+            "ends with a distance learned from transitions, in worlds that are not tables",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",

@@ -5,6 +5,10 @@ The triangle of pairs i < j is folded: row i stands beside row K - 1 - i (K even
 pairs, chosen by a constant mask, and the counts or skills of a cell are broadcasts: no index
 lists, no gather, half the memory of the antisymmetric matrix [K, K]. Measured on two cores with
 K = 100, S = 85: a discriminator update takes 0.46 ms against 1.05 ms with the matrix.
+
+A reward of one's own gets such a rectangle (`apart.pairs` is this module). `votes` makes votes of
+logits, `total` and `minimum` reduce votes to a number for each skill, `n_skills_of` is K, and
+`members` tells which two skills a cell is about.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from apart.report import strips
 from apart.report.page_groups import first_seeds_first
 from apart.report.page_numbers import Json
 from apart.runs.folder import Run
+from apart.worlds import renders
 
 _MOST_FRAMES: Final = 450_000  # characters of all frames together
 
@@ -38,6 +39,7 @@ def _missing(run: Run) -> str:
     """What to do for frames, in worlds that places alone do not show."""
     try:
         wanted = strips.seen_in_images(run) or not run.world.places.counted
+        wanted = wanted and renders(run.world)
     except UserError:  # a world that nobody here can build
         return ""
     why = "If the environment renders images, this command adds frames of its skills"

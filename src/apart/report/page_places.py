@@ -18,6 +18,7 @@ from apart.runs.skills import Place
 from apart.worlds.world import Plane, TableWorld, World
 
 MOST_MOMENTS: Final = 60  # of the history
+_MOST_NAMES: Final = 100_000  # characters of the names of all states
 MOST_LISTED: Final = 4096  # states of a table that are all listed; of larger ones those visited
 
 
@@ -83,6 +84,7 @@ class PagePlaces:
             "y": packed(y, "float32"),
             "size": size,
             "labels": [_named(place) for place in self.places],
+            "names": self._looks(),
             "note": self._note(),
             "axes": self._axes(),
         }
@@ -97,6 +99,14 @@ class PagePlaces:
                 "chance": None if table.deterministic else packed(table.probability, "float32"),
             }
         return found
+
+    def _looks(self) -> list[str] | None:
+        """What the states of a table look like, in words; None where that is not known, or long."""
+        table = self.world
+        if not self.complete or not isinstance(table, TableWorld) or table.observed is None:
+            return None
+        found = [table.observed.words(one) for one in table.observed.shown]
+        return found if any(found) and sum(map(len, found)) <= _MOST_NAMES else None
 
     def _note(self) -> str:
         """What the page cannot show of this world."""

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from apart._errors import UserError
+from apart.report import walking
 from apart.report.page_groups import COUNTED
 from apart.report.page_numbers import Json, packed, short, thinned
 from apart.report.page_places import MOST_MOMENTS, PagePlaces, positions_of
@@ -49,6 +50,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "last": [places.number[skill.last_state] for skill in run.skills],
         "probability": [short(skill.probability) for skill in run.skills],
         "certainty": [short(skill.certainty) for skill in run.skills],
+        "observed": _observed(run, places),
         "policy": None,
         "policy_note": "",
         "history": places.history(),
@@ -62,6 +64,12 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "versions": dict(stored.get("versions") or {}),
         **_command(run),
     }
+
+
+def _observed(run: Run, places: PagePlaces) -> list[str] | None:
+    """What is observed where each skill ends, in words; None where that says nothing or is gone."""
+    seen = [walking.seen_last(skill, places.world) for skill in run.skills]
+    return seen if any(seen) else None
 
 
 def metrics_of(run: Run, counted: bool) -> dict[str, list[float | None]]:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from apart.report import maps
 from apart.runs.skills import Place, Skill
-from apart.worlds.world import Places
+from apart.worlds import observed
+from apart.worlds.world import Places, TableWorld, World
 
 _PIXELS, _LEAST, _MOST = 480, 4, 40  # of the longer side; of a cell
 _STEP_MS, _END_MS = 120, 1200
@@ -33,10 +34,22 @@ def told(skill: Skill, places: Places) -> str:
     steps, path = arrival(skill.trajectory), skill.trajectory
     if not places.counted:
         return f"skill {skill.index}: an episode of at most {len(path) - 1} steps"
-    return (
-        f"skill {skill.index}: from {_named(path[0])} to {_named(path[-1])} in {steps} of "
-        f"{len(path) - 1} steps (probability {skill.probability:.3f})"
+    first, last = (
+        _named(at) if isinstance(at, tuple) else f"{places.noun} {at}" for at in (path[0], path[-1])
     )
+    return (
+        f"skill {skill.index}: from {first} to {last} in {steps} of "
+        f"{len(path) - 1} steps (the discriminator gives it {skill.probability:.2f})"
+    )
+
+
+def seen_last(skill: Skill, world: World | None) -> str:
+    """What is observed where its episode ends; nothing on a plane, or where that was not kept."""
+    seen = skill.last_observation
+    if seen is None or skill.positions:
+        return ""
+    known = world.observed if isinstance(world, TableWorld) else None
+    return observed.words(seen) if known is None else known.words(seen)
 
 
 def listed(skill: Skill) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from apart._config import Config
 from apart.training.evaluate import Evaluation
-from apart.worlds import tasks
+from apart.worlds import observed, tasks
 from apart.worlds.exact import random_walk_skills
 from apart.worlds.holding import held
 from apart.worlds.spread import spread
@@ -47,6 +47,12 @@ def _ends(evaluation: Evaluation) -> Any:
 def count(n_effective: float) -> float:
     """A whole number where nothing is left to chance."""
     return int(n_effective) if n_effective.is_integer() else round(n_effective, 3)
+
+
+def live(evaluation: Evaluation) -> dict[str, Any]:
+    """The measures of an evaluation that progress shows."""
+    names = ("mean_reward", "discriminator_accuracy")
+    return {name: round(float(getattr(evaluation, name)), 6) for name in names}
 
 
 def random_walk(world: World, config: Config) -> float | None:
@@ -88,7 +94,7 @@ _SHOWN_ENDS, _LIKELY = 10, 0.005  # likeliest last states of a skill that skills
 def skills_of(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
     """What skills.json says of each skill."""
     label = world.places.label
-    entries = []
+    entries, ends_in = [], _ends(evaluation)
     for skill, places in enumerate(np.asarray(evaluation.trajectories, np.int32)):
         path = label(places)
         entry = {
@@ -107,6 +113,11 @@ def skills_of(world: World, evaluation: Evaluation) -> list[dict[str, Any]]:
         if evaluation.positions is not None:
             points = np.asarray(evaluation.positions[skill], np.float64)
             entry["positions"] = np.round(points, 3).tolist()
+        if evaluation.last_observations is not None:
+            seen = np.asarray(evaluation.last_observations[skill])
+            entry["last_observation"] = observed.plain(seen)
+        if isinstance(world, TableWorld) and world.observed is not None:
+            entry["last_observation"] = world.observed.shown[ends_in[skill]]
         entries.append(entry)
     return entries
 

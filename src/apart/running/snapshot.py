@@ -19,7 +19,7 @@ from apart.runs.folder import Evaluated, Run
 from apart.runs.plan import Plan
 from apart.training.evaluate import Evaluation
 from apart.training.program import program
-from apart.training.state import from_arrays, hyper_of
+from apart.training.state import env_steps, hyper_of, restored
 from apart.worlds.holding import held
 from apart.worlds.world import World, evidence, n_available
 
@@ -38,12 +38,15 @@ def snapshot(run: Run) -> Run:
     cache.use()
     trained, hyper = program(world, config), hyper_of(config)
     try:
-        state = from_arrays(trained.init(jnp.uint32(config.seed), hyper), saved.arrays)
+        state = restored(config, trained.init(jnp.uint32(config.seed), hyper), saved.arrays)
         evaluation = jax.device_get(trained.evaluate(state, hyper))
     finally:
         trained.close()
     entries = records.skills_of(world, evaluation)
-    summary = {**run.summary, **_summary(config, world, saved, evaluation)}
+    summary = {
+        **run.summary,
+        **_summary(config, world, env_steps(config, state), saved, evaluation),
+    }
     return dataclasses.replace(run, summary=summary, evaluated=Evaluated(entries, saved))
 
 
@@ -64,9 +67,10 @@ def _newest(run: Run, planned: Plan) -> Saved:
     return saved
 
 
-def _summary(config: Config, world: World, saved: Saved, evaluation: Evaluation) -> dict[str, Any]:
+def _summary(
+    config: Config, world: World, steps: int, saved: Saved, evaluation: Evaluation
+) -> dict[str, Any]:
     """The parts of summary.json that a checkpoint decides."""
-    env_steps = config.steps_after(saved.iteration)
     seconds = float(saved.manifest["seconds"].get("wall_seconds", 0.0))
     counted = records.count(float(evaluation.n_effective)) if world.places.counted else 0
     return {
@@ -76,9 +80,9 @@ def _summary(config: Config, world: World, saved: Saved, evaluation: Evaluation)
         "n_random_walk": records.random_walk(world, config),
         "spread": records.spread_of(world, config, evaluation),
         "task": records.task_of(world, config, evaluation),
-        "env_steps": env_steps,
-        "updates": config.updates_after(saved.iteration),
+        "env_steps": steps,
+        "updates": config.updates_after(steps),
         "wall_seconds": seconds,
-        "env_steps_per_second": round(env_steps / max(seconds, 1e-9), 1),
+        "env_steps_per_second": round(steps / max(seconds, 1e-9), 1),
         "version": saved.manifest.get("versions", {}).get("apart"),
     }

@@ -9,10 +9,11 @@ import contextlib
 import csv
 import json
 import math
+import os
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -34,6 +35,7 @@ CHECKPOINTS: Final = "checkpoints"
 PICTURE: Final = "skills.png"
 REPORT: Final = "report.html"
 FRAMES: Final = "frames.json"
+OBSERVATIONS: Final = "observations"  # in config.json: what the states of a table look like
 RUNS: Final = "runs"  # the folder in that of a study in which its runs are
 LOGS: Final = (METRICS, DETAILS, HISTORY)  # what grows while training; 0.1 wrote no history
 SEED: Final = re.compile(r"seed-[0-9]+")
@@ -68,6 +70,8 @@ class Run:
         sha256: what ties its files together.
         finished: whether it has a summary.json. If not, ``skills`` are those of the newest
             checkpoint, which may be a little older or newer than the last evaluation.
+        observations: a line for each state of a table that was made of an environment, where that
+            was kept: what the state looks like.
         opener: opens its policies; those who only look at what is stored need none.
         evaluator: gives the `snapshot` of an unfinished run.
         evaluated: of a snapshot, the checkpoint that it shows.
@@ -79,6 +83,7 @@ class Run:
     summary: dict[str, Any]
     sha256: str
     finished: bool = True
+    observations: list[str] | None = None
     opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
     evaluator: Callable[[Run], Run] | None = field(default=None, compare=False)
     evaluated: Evaluated | None = field(default=None, compare=False)
@@ -116,10 +121,19 @@ class Run:
             raise UserError(f"{self.path}: unfinished; read it with apart.load")
         return self.evaluator(self)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled without what was read of its folder, which another process finds as well."""
+        stored = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {**stored, "path": self.path.absolute()}
+
     @cached_property
     def world(self) -> World:
         """The world that it was trained in."""
-        return worlds.from_spec(self.spec, int(self.config["horizon"]))
+        world = worlds.from_spec(self.spec, int(self.config["horizon"]))
+        try:
+            return worlds.seen_as(world, self.observations)
+        except UserError as error:
+            raise UserError(f"{self.path / CONFIG}: {error}") from None
 
     @property
     def runs(self) -> list[Run]:
@@ -159,7 +173,10 @@ class Run:
             lost = self.evaluator is not None and not (self.path / SKILLS).exists()
             if not self.finished or (lost and _has_checkpoint(self.path)):
                 return self._evaluate().skills
-            entries = files.read_sealed(self.path / SKILLS)
+            try:
+                entries = files.read_sealed(self.path / SKILLS)
+            except UserError as error:
+                raise UserError(f"{error}{self._remade()}") from None
             _same_run(self.path / SKILLS, entries, self.sha256)
         else:
             entries = {"skills": self.evaluated.entries}
@@ -173,14 +190,22 @@ class Run:
                     certainty=float(entry.get("certainty", 1.0)),
                     ends=[(_place(place), float(p)) for place, p in entry.get("ends", ())],
                     positions=[(float(x), float(y)) for x, y in entry.get("positions", ())],
+                    last_observation=entry.get("last_observation"),
                 )
                 for i, entry in enumerate(entries["skills"])
             ]
         return Skills(found, self._acting)
 
+    def _remade(self) -> str:
+        """How to get a skills.json that is lost or damaged again; nothing without a checkpoint."""
+        if not checkpoint.manifests(self.path / CHECKPOINTS):
+            return ""
+        first = "remove it, and " * os.path.lexists(self.path / SKILLS)
+        return f"; {first}'apart resume {self.path}' makes it again from the checkpoint"
+
     def _acting(self) -> Acting:
         if self.opener is None:
-            raise UserError(f"{self.path}: to act, skills are loaded by apart.load")
+            raise UserError(f"{self.path}: to let skills act, load the run with apart.load")
         return self.opener(self)
 
     @cached_property
@@ -402,8 +427,8 @@ def study_runs(path: Path) -> list[Path]:
 def nothing_in(path: Path) -> UserError:
     """The error for a folder in which nothing can go on."""
     if study_runs(path):
-        return UserError(f"{path}: a sweep or comparison goes on with the command that began it")
-    return UserError(f"{path}: no run and no set of runs here")
+        return UserError(f"{path}: a sweep or comparison; to continue it, repeat its command")
+    return UserError(f"{path}: no run or set of runs here")
 
 
 def load(path: str | Path) -> Run:
@@ -412,8 +437,8 @@ def load(path: str | Path) -> Run:
     if not (folder / SUMMARY).exists():
         raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
     summary = files.read_sealed(folder / SUMMARY)
-    config, spec, sha256 = _config_of(folder)
-    _same_run(folder / SUMMARY, summary, sha256)
+    described = _config_of(folder)
+    _same_run(folder / SUMMARY, summary, described.sha256)
     with shaped(folder / SUMMARY):
         dict(summary["logs"]), str(summary["method"]), str(summary["world"]), int(summary["seed"])
         float(summary["n_effective"]), int(summary["n_available"] or 0)
@@ -424,7 +449,7 @@ def load(path: str | Path) -> Run:
         if covering is not None:
             int(covering["radius"]), int(covering["ideal_radius"]), float(covering["score"])
             float(covering["mean_distance"])
-    return Run(folder, config, spec, summary, sha256)
+    return _run(folder, described, summary)
 
 
 def read(path: str | Path) -> Run:
@@ -438,9 +463,22 @@ def read(path: str | Path) -> Run:
     folder = _one_run(Path(path))
     if (folder / SUMMARY).exists():
         return load(folder)
-    config, spec, sha256 = _config_of(folder)
-    summary = _so_far(folder, config, spec)
-    return Run(folder, config, spec, {"config_sha256": sha256, **summary}, sha256, finished=False)
+    described = _config_of(folder)
+    summary = _so_far(folder, described.config, described.spec)
+    summary = {"config_sha256": described.sha256, **summary}
+    return _run(folder, described, summary, finished=False)
+
+
+def _run(folder: Path, known: Described, summary: dict[str, Any], finished: bool = True) -> Run:
+    return Run(
+        folder,
+        known.config,
+        known.spec,
+        summary,
+        known.sha256,
+        finished=finished,
+        observations=known.observations,
+    )
 
 
 def _one_run(folder: Path) -> Path:
@@ -459,8 +497,16 @@ def _one_run(folder: Path) -> Path:
     return folder
 
 
-def _config_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
-    """Options, the spec of the world, and the checksum that ties the run together."""
+class Described(NamedTuple):
+    """What config.json says of a run; fields as in `Run`."""
+
+    config: dict[str, Any]
+    spec: dict[str, Any]
+    sha256: str
+    observations: list[str] | None
+
+
+def _config_of(folder: Path) -> Described:
     stored = files.read_sealed(folder / CONFIG)
     try:
         today = stored if "format" in stored else versions.from_0_1(stored)
@@ -469,7 +515,8 @@ def _config_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], str]:
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
         str(today["config"]["method"]), int(today["config"]["steps"]), int(today["config"]["seed"])
-        return dict(today["config"]), dict(today["world"]), str(stored.get("config_sha256"))
+        config, spec = dict(today["config"]), dict(today["world"])
+        return Described(config, spec, str(stored.get("config_sha256")), today.get(OBSERVATIONS))
 
 
 def _so_far(folder: Path, config: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
@@ -558,7 +605,7 @@ def is_set(path: Path) -> bool:
 
 def _same_run(path: Path, stored: Mapping[str, Any], sha256: str) -> None:
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{path}: of another configuration than {CONFIG}")
+        raise UserError(f"{path}: belongs to another configuration than {CONFIG}")
 
 
 def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:

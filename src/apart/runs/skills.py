@@ -29,10 +29,16 @@ class Skill:
         trajectory: places of its greedy episode, start included; (row, column) on a map, with the
             number of the state behind where states share a cell.
         last_state: the place in which it ends; by chance, the most likely one.
-        probability: the discriminator's probability of this skill there.
+        probability: q(z | s), the share that the discriminator gives this skill there. It says how
+            well the skill can be told from others by that state, not how surely it ends there: that
+            is ``certainty``, and `Reach.probability` for any goal.
         certainty: how surely it ends there; 1 without chance.
         ends: where chance has a part, its likeliest last states with their probabilities.
         positions: (x, y) at every step of its greedy episode, in worlds that have a plane.
+        last_observation: what is observed in its last state, as JSON: a list of numbers; of a table
+            that was made of an environment what that environment gives, by key where it is a
+            dictionary. Of an array of more than 512 numbers shape and type, ``84 x 84 x 3 uint8``.
+            None in maps, and in runs of versions that did not keep it.
     """
 
     index: int
@@ -42,10 +48,17 @@ class Skill:
     certainty: float = 1.0
     ends: list[tuple[Place, float]] = field(default_factory=list, repr=False)
     positions: list[tuple[float, float]] = field(default_factory=list, repr=False)
+    last_observation: Any = field(default=None, repr=False)
 
 
 class Reach(NamedTuple):
-    """The skill for a place, and the probability that it comes there within an episode."""
+    """The skill for a place.
+
+    Attributes:
+        skill: its number.
+        probability: of arrival: that it comes there within an episode. It has nothing to do with
+            `Skill.probability`, which is the discriminator's.
+    """
 
     skill: int
     probability: float
@@ -90,7 +103,10 @@ class Skills(Sequence[Skill]):
     @overload
     def __getitem__(self, index: slice) -> list[Skill]: ...
     def __getitem__(self, index: int | slice) -> Skill | list[Skill]:
-        return self._stored[index]
+        try:
+            return self._stored[index]
+        except IndexError:
+            raise IndexError(f"skill {index}: there are skills 0 to {len(self) - 1}") from None
 
     def __len__(self) -> int:
         return len(self._stored)

@@ -13,8 +13,9 @@ from gymnasium.spaces import Discrete
 from apart._errors import UserError
 from apart.runs.skills import Place, Skills
 from apart.skills import places
-from apart.worlds import hosts
+from apart.worlds import hosts, spaces
 from apart.worlds.registered import check_environment
+from apart.worlds.spaces import Acts
 from apart.worlds.world import HostWorld, TableWorld, World
 
 Step: TypeAlias = "tuple[Any, float, bool, bool, dict[str, Any]]"
@@ -64,12 +65,25 @@ class TableEnv(Env[np.int64, np.int64]):
         return places.labels(self.world, np.array([self._state], np.int32))[0]
 
 
-def _check_seen(env: Any, world: World) -> None:
-    """`UserError` where skills of ``world`` cannot see what ``env`` gives, as far as is known."""
+def _as_it_is(observation: Any) -> Any:
+    return observation
+
+
+def _seen_through(env: Any, world: World) -> Callable[[Any], Any]:
+    """What ``env`` gives -> what skills of ``world`` see.
+
+    Raises:
+        UserError: they cannot see it, as far as is known.
+    """
     space, bare = env.observation_space, env.unwrapped
     if isinstance(world, TableWorld):
+        if not isinstance(bare, TableEnv) and world.observed is not None:
+            world.check_seen()
+            return world.state_seen
         numbers = isinstance(space, Discrete)
         fits = not numbers or (int(space.n), int(space.start)) == (world.n_states, 0)
+        if space.shape is None:  # a dictionary, a tuple, a text
+            world.check_seen()
         if numbers and isinstance(bare, TableEnv):
             fits = fits and _states(bare.world) == _states(world)
         takes = f"{world.n_states} states"
@@ -82,6 +96,7 @@ def _check_seen(env: Any, world: World) -> None:
             f"skills of {world.name} see {takes}, the environment gives {gives}; take an "
             "environment of the same world, or give observe=, a function of its observations"
         )
+    return _as_it_is
 
 
 def _states(world: TableWorld) -> list[Place]:
@@ -95,6 +110,8 @@ def _actor(env: Any, skills: Skills) -> Callable[[Any], Any]:
     whole = isinstance(space, Discrete) and (space.n, space.start) == (n_actions, 0)
     if whole and world.about.heads == 1:
         return np.int64
+    if isinstance(world, TableWorld) and isinstance(space, Discrete) and space.n == n_actions:
+        return spaces.actor(Acts(n_actions, start=int(space.start)), space)  # as in the search
     if not isinstance(world, HostWorld) or world.about.spec["kind"] != hosts.KIND:
         raise UserError(f"skills have {n_actions} actions, the environment has {space}")
     found = hosts.actor_in(world.about.spec, space)
@@ -131,10 +148,8 @@ class SkillEnv(Env[Any, np.int64]):
         heads, n_actions = skills.acting.world.about.heads, skills.acting.n_actions
         if primitive and heads > 1:
             raise UserError(f"primitive=True: an action is {heads} numbers here, not one")
-        if observe is None:
-            _check_seen(env, skills.acting.world)
         self.env, self.skills = env, skills
-        self.observe = observe or (lambda observation: observation)
+        self.observe = observe or _seen_through(env, skills.acting.world)
         self.metadata, self.render_mode = env.metadata, env.render_mode
         self.observation_space = env.observation_space
         self._n_actions = len(skills) + (n_actions if primitive else 0)
@@ -177,7 +192,8 @@ class SkillEnv(Env[Any, np.int64]):
     def _one(self, action: Any, made: int) -> Step:
         """A step of the environment; ``made`` were made before."""
         observation, reward, terminated, truncated, info = self.env.step(self._act(action))
-        self._seen = self.observe(observation)
+        if not (terminated or truncated):  # after its end nothing is done
+            self._seen = self.observe(observation)
         steps = {**info, "steps": made + 1}
         return observation, float(reward), bool(terminated), bool(truncated), steps
 

@@ -1,31 +1,34 @@
 """Skills as policies: act, roll out, reach. One class for each kind of world.
 
 In a table the actions of all skills in all states are read once, and everything after that is exact
-and NumPy only. Elsewhere a compiled function acts on observations, and what is asked about whole
-episodes is sampled.
+and NumPy only (`table_policies`). Elsewhere a compiled function acts on observations, and what is
+asked about whole episodes is sampled.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from apart._config import Config
 from apart._errors import UserError
-from apart._types import BoolArray, FloatArray, IntArray
+from apart._types import IntArray
+from apart.learner.approximators import Params
 from apart.runs.folder import Run
 from apart.runs.skills import Acting, Place, Reach
 from apart.skills import places
 from apart.skills.policies import LearntRun, acts_of, learnt_of
+from apart.skills.table_policies import TablePolicies, deciding, length
 from apart.training import choices, collect
 from apart.training.choices import Drawn
 from apart.training.evaluations import greedy_actions, of_states
 from apart.training.host import Host
-from apart.training.learner import evaluated
+from apart.training.learner import Learner, evaluated
+from apart.training.learners import learner_of
 from apart.training.rounds import evaluated_start
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld
 
@@ -61,118 +64,37 @@ def actions_of(known: LearntRun) -> IntArray:
     return np.asarray(jax.jit(read)(evaluated(learnt)), np.int32)
 
 
-class TablePolicies:
-    """The policies of a table: all that can be asked is computed, nothing sampled but rollouts."""
-
-    def __init__(
-        self,
-        world: TableWorld,
-        action: IntArray,
-        horizon: int,
-        hold: int = 1,
-        acts: IntArray | None = None,
-    ) -> None:
-        self.world, self.action, self.horizon, self.hold = world, action, horizon, hold
-        self.n_actions = world.about.n_actions
-        self._acts = acts  # [K, T / hold] who decides, where skills are chains
-
-    def act(self, skill: int, observation: Any, t: int | None = None) -> int:
-        """One greedy action in a state, given by number or place."""
-        state = places.state_of(self.world, observation)
-        z = places.numbered("skill", skill, self.action.shape[1])
-        return int(self.action[state, deciding(self._acts, z, t, self.hold)])
-
-    def steps(self, skill: int) -> int:
-        """Until it is over."""
-        return length(self._acts, skill, self.horizon, self.hold)
-
-    def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
-        """The places of one episode; by chance, that of ``seed`` (0 unless given)."""
-        z = places.numbered("skill", skill, self.action.shape[1])
-        state = self.world.start if start is None else places.state_of(self.world, start)
-        luck, action = np.random.default_rng(seed or 0), np.int32(0)
-        states = [state]
-        for t in range(self.steps(z)):
-            if t % self.hold == 0:
-                action = self.action[states[-1], deciding(self._acts, z, t, self.hold)]
-            onward = self.world.next_state[states[-1], action]
-            chance = self.world.probability[states[-1], action]
-            nth = 0 if len(onward) == 1 else int(luck.choice(len(onward), p=chance))
-            states.append(int(onward[nth]))
-        states += [states[-1]] * (self.horizon - self.steps(z))
-        return places.labels(self.world, np.array(states, np.int32))
-
-    def reach(self, place: Place, start: Any) -> Reach:
-        """The skill that comes to ``place`` most surely; of equals one that ends there."""
-        state = self.world.start if start is None else places.state_of(self.world, start)
-        goal = places.states_at(self.world, place)
-        comes, ends = self.arrivals(goal)
-        best = np.lexsort((-ends[state], -comes[state]))[0]
-        return Reach(int(best), float(comes[state, best]))
-
-    def arrivals(self, goal: BoolArray) -> tuple[FloatArray, FloatArray]:
-        """[S, K] the probability to come to ``goal`` [S] within T steps, and to be there after T.
-
-        Of every skill from every state: p_0(s) = [s in goal], p_t(s) = E[p_(t-1)(s')], where to
-        come there is to stay there.
-        """
-        there = np.broadcast_to(goal[:, None], self.action.shape).astype(np.float64)
-        comes = ends = there
-        for t in reversed(range(self.horizon // self.hold)):
-            comes = self._before(comes, t, goal)
-            ends = self._before(ends, t)
-        return comes, ends
-
-    def _before(self, after: FloatArray, t: int, goal: BoolArray | None = None) -> FloatArray:
-        """[S, K] what to expect of ``after`` [S, K] at decision ``t``; 1 on the way in ``goal``.
-
-        A chain that is over stays.
-        """
-        if self._acts is None:
-            return self._decided(after, self.action, goal)
-        who = self._acts[:, t]
-        found = self._decided(after, self.action[:, np.maximum(who, 0)], goal)
-        return np.where(who < 0, after, found)
-
-    def _decided(self, after: FloatArray, action: IntArray, goal: BoolArray | None) -> FloatArray:
-        """The same where skills take ``action`` [S, K].
-
-        It is held: on the way a skill has no other choice.
-        """
-        states, skills = np.arange(self.world.n_states)[:, None], np.arange(after.shape[1])
-        if self.hold == 1:
-            onward, chance = self._onward if action is self.action else self._leads(action)
-            found = (chance * after[onward, skills[:, None]]).sum(2)
-            return found if goal is None else np.where(goal[:, None], 1.0, found)
-        held = np.broadcast_to(after[:, None], (len(after), self.n_actions, len(skills)))
-        actions = np.arange(self.n_actions)[:, None]
-        for _ in range(self.hold):
-            successors = held[self.world.next_state, actions]  # [S, A, N, K]
-            held = (self.world.probability[..., None] * successors).sum(2)
-            if goal is not None:
-                held = np.where(goal[:, None, None], 1.0, held)
-        return np.asarray(held[states, action, skills])
-
-    @cached_property
-    def _onward(self) -> tuple[IntArray, FloatArray]:
-        """Of the skills' own actions."""
-        return self._leads(self.action)
-
-    def _leads(self, action: IntArray) -> tuple[IntArray, FloatArray]:
-        """[S, K, N] where ``action`` [S, K] may come in one step, and how likely."""
-        states, world = np.arange(self.world.n_states)[:, None], self.world
-        return world.next_state[states, action], world.probability[states, action]
-
-
 class SampledPolicies:
-    """The policies of a world whose states are not listed: a compiled function and episodes."""
+    """The policies of a world whose states are not listed: a compiled function and episodes.
+
+    Pickled are the world, the configuration and the parameters of Q; what they compile to is made
+    again.
+    """
 
     def __init__(self, run: Run, known: LearntRun, world: JaxWorld | HostWorld) -> None:
-        config, _, learner, learnt, _ = known
+        self._open(run, world, known.config, evaluated(known.learnt), acts_of(known), known.learner)
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        q = jax.tree.map(np.asarray, self._q)
+        return self.run, self.world, self._config, q, self._acts
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        run, world, config, q, acts = state
+        self._open(run, world, config, q, acts, learner_of(world, config))
+
+    def _open(
+        self,
+        run: Run,
+        world: JaxWorld | HostWorld,
+        config: Config,
+        q: Params,
+        acts: IntArray | None,
+        learner: Learner,
+    ) -> None:
         self.run, self.world, self.horizon = run, world, config.horizon
+        self._config, self._q, self._acts = config, q, acts
         self.hold, self._decisions = config.hold, config.decisions
         self.n_actions = world.about.n_actions
-        q, self._acts = evaluated(learnt), acts_of(known)
         acting = jax.jit(lambda obs, skill: greedy_actions(learner, q, obs, skill))
         self._greedy: Callable[[Any, Any], Any] = acting
         key, self._seed = evaluated_start(config.seed)
@@ -184,9 +106,9 @@ class SampledPolicies:
 
     def act(self, skill: int, observation: Any, t: int | None = None) -> Any:
         """One greedy action on an array of the world's shape: a number, of several heads a list."""
-        own = places.numbered("skill", skill, len(self.run.skills))
+        own = places.numbered("skill", skill, self._config.skills)
         z = deciding(self._acts, own, t, self.hold)
-        seen = places.observed(self.world, observation)
+        seen = places.as_array(self.world, observation)
         return np.asarray(self._greedy(seen[None], np.array([z]))[0]).tolist()
 
     def steps(self, skill: int) -> int:
@@ -205,7 +127,7 @@ class SampledPolicies:
 
     def rollout(self, skill: int, start: Any, seed: int | None) -> list[Place]:
         """The places of one episode."""
-        z = np.array([places.numbered("skill", skill, len(self.run.skills))], np.int32)
+        z = np.array([places.numbered("skill", skill, self._config.skills)], np.int32)
         played = self._play(z, start, None if seed is None else [seed])
         return places.labels(self.world, played[0])
 
@@ -269,22 +191,6 @@ class SampledPolicies:
             return np.asarray(made.place, np.int32)
 
         return play
-
-
-def deciding(acts: IntArray | None, skill: int, t: int | None, hold: int) -> int:
-    """The skill whose policy decides after ``t`` steps of ``skill``; its own unless it is a chain.
-
-    ``acts`` [K, T / hold] as in `Objective.acts`.
-    """
-    if acts is None or t is None or not 0 <= t // hold < acts.shape[1]:
-        return skill
-    who = int(acts[skill, t // hold])
-    return skill if who < 0 else who
-
-
-def length(acts: IntArray | None, skill: int, horizon: int, hold: int) -> int:
-    """How many of T = ``horizon`` steps ``skill`` makes before it is over."""
-    return horizon if acts is None else hold * int((acts[skill] >= 0).sum())
 
 
 def _state_like(world: JaxWorld, start: Any) -> Any:

@@ -9,6 +9,7 @@ import numpy as np
 from apart._errors import UserError
 from apart._types import BoolArray, IntArray
 from apart.runs.skills import Place
+from apart.worlds import observed, tables
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, without_places
 
 
@@ -53,11 +54,16 @@ def numbers_at(world: World, place: Place) -> IntArray:
         raise UserError(f"{world.name}: {without_places(world)}, so no goal can be named")
     n = _listed(world)
     assert n is not None
-    every = labels(world, np.arange(n, dtype=np.int32))
-    found = [number for number, label in enumerate(every) if is_at(label, wanted)]
+    found = _those_at(world, n, wanted)
     if not found:
         raise UserError(f"{world.name}: {_missing(world, wanted)}")
     return np.array(found, np.int32)
+
+
+def _those_at(world: World, n: int, wanted: Any) -> list[int]:
+    """Which of the first ``n`` places are ``wanted``."""
+    every = labels(world, np.arange(n, dtype=np.int32))
+    return [number for number, label in enumerate(every) if is_at(label, wanted)]
 
 
 def states_at(world: TableWorld, place: Place) -> BoolArray:
@@ -69,12 +75,20 @@ def states_at(world: TableWorld, place: Place) -> BoolArray:
 
 
 def state_of(world: TableWorld, observation: Any) -> int:
-    """The one state that a number or a place names."""
+    """The one state that a number, a place or what its environment shows there names."""
     wanted = _plain(observation)
     if isinstance(wanted, int):
         if not 0 <= wanted < world.n_states:
             raise UserError(f"{world.name}: state {wanted} is outside 0 to {world.n_states - 1}")
         return wanted
+    written = isinstance(observation, tuple | list | str) or observation is None  # as a place
+    seen, of_environment = world.observed, world.about.spec.get("kind") == tables.KIND
+    if seen is not None and observed.key(observation) in seen.known:
+        looks = not (written and _those_at(world, world.n_states, wanted))
+    else:
+        looks = of_environment and not (written or _those_at(world, world.n_states, wanted))
+    if looks:
+        return world.state_seen(observation)
     found = numbers_at(world, wanted)
     if len(found) > 1:
         first = labels(world, found[:1])[0]
@@ -84,7 +98,7 @@ def state_of(world: TableWorld, observation: Any) -> int:
     return int(found[0])
 
 
-def observed(world: JaxWorld | HostWorld, observation: Any) -> Any:
+def as_array(world: JaxWorld | HostWorld, observation: Any) -> Any:
     """``observation`` as an array of the world's shape and type; `UserError` otherwise."""
     try:
         seen = np.asarray(observation)

@@ -35,6 +35,7 @@ class Evaluation(NamedTuple):
     last_probability: Array  # [K] q(z | s_T), by chance expected; 0 for skills that are not in use
     last_states: Array | None  # [S, K] p(s_T | z), where chance has a part in it
     positions: Array | None  # [K, N T + 1, 2] the same on the plane of a world that has one
+    last_observations: Array | None = None  # [K, ...] where episodes end, of worlds without a table
 
 
 def evaluate_table(
@@ -118,7 +119,8 @@ def evaluate_episodes(
     reward, correct, log_posterior = jax.lax.map(of_skill, (episodes.skill, moved))
     places = episodes.obs if episodes.place is None else episodes.place
     measured = _measure(places, reward, correct, log_posterior, used)
-    measured = measured._replace(positions=episodes.position)
+    last = jax.tree.map(lambda leaf: leaf[:, -1], episodes.obs)
+    measured = measured._replace(positions=episodes.position, last_observations=last)
     if episodes.alive is None:
         return measured
     return _of_taken(measured, reward, correct, episodes.alive, used)

@@ -8,6 +8,7 @@ user says is a map unless it begins with the word of a loader and a colon (``tab
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,7 +16,17 @@ from typing import Any
 
 from apart._errors import UserError, nearest, unknown
 from apart._registry import load_plugins, loading
-from apart.worlds import environments, grid, gymnax, hosts, mazes, registered, tables, xminigrid
+from apart.worlds import (
+    environments,
+    grid,
+    gymnax,
+    hosts,
+    mazes,
+    observed,
+    registered,
+    tables,
+    xminigrid,
+)
 from apart.worlds.world import HostWorld, JaxWorld, Spec, TableWorld, World
 
 Builder = Callable[[Spec, int], World]  # (spec, horizon) -> world
@@ -46,11 +57,9 @@ def register(kind: str, build: Builder) -> None:
     entry point of the group ``apart.plugins``) it is known in every process.
     """
     if not isinstance(kind, str) or not kind:
-        raise UserError(f"kind of world {kind!r}: give its name, as in about.spec['kind']")
+        raise UserError(f"kind of world {kind!r}: must be text, as about.spec['kind'] is")
     if not callable(build):
-        raise UserError(
-            f"kind of world {kind!r}: {build!r} is no function; give one of (spec, horizon)"
-        )
+        raise UserError(f"kind of world {kind!r}: {build!r} is not a function of (spec, horizon)")
     _BUILDERS[kind] = build
     if loading():
         _PLUGGED.add(kind)
@@ -78,6 +87,16 @@ def written(spec: Spec) -> str | None:
     return name if kind in _LOADERS and name.startswith(f"{kind}:") else None
 
 
+def renders(world: World) -> bool:
+    """Whether skills can be seen as the world renders them, as far as is known without trying."""
+    if isinstance(world, TableWorld):
+        return False
+    if isinstance(world, JaxWorld):
+        return world.render is not None
+    spec = world.about.spec
+    return spec.get("kind") != hosts.KIND or registered.renders(str(spec["id"]))
+
+
 def short_name(name: str, spec: Spec) -> str:
     """The name of the world of ``spec`` without folders; of a map file also without its ending.
 
@@ -99,13 +118,26 @@ def from_spec(spec: Spec, horizon: int) -> World:
         load_plugins()
     if kind not in _BUILDERS:
         known = unknown("kind of world", kind, _BUILDERS)
-        raise UserError(f"{known} (apart.register_world; commands know those of plugins)")
+        raise UserError(f"{known} (apart.register_world adds one, for commands from a plugin)")
     try:
         return _BUILDERS[kind](spec, horizon)
     except UserError:
         raise
     except Exception as error:  # of somebody else's builder
         raise UserError(f"the world of kind {kind!r} cannot be built: {error!r}") from None
+
+
+def seen_as(world: World, lines: Any) -> World:
+    """``world`` with what its states look like, as `Observed.lines` wrote it; None: as it is.
+
+    Raises:
+        UserError: ``lines`` do not fit the world.
+    """
+    if lines is None:
+        return world
+    if not isinstance(world, TableWorld):
+        raise UserError("observations of states, and the world is no table")
+    return dataclasses.replace(world, observed=observed.from_lines(lines, world.n_states))
 
 
 def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:
@@ -119,10 +151,10 @@ def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:
     if isinstance(slip, bool) or not isinstance(slip, int | float):
         raise UserError(f"--slip: {slip!r} is not a number")
     if not isinstance(world, str | TableWorld | JaxWorld | HostWorld):
-        raise UserError(f"{_shown(world)} is no world: give {_instead_of(world)}")
+        raise UserError(f"{_shown(world)} is not a world; give {_instead_of(world)}")
     if not isinstance(world, str):
         if slip:
-            raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")
+            raise UserError(f"--slip: {world.name} is built already; set its slip when building it")
         return world
     word, colon, rest = world.partition(":")
     if colon and word in _LOADERS:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from apart._errors import UserError
-from apart.worlds import snapshots
+from apart.worlds import observed, snapshots
 from apart.worlds.guards import of_step, saying
 
 _PLAYS, _STEPS = 8, 64  # episodes that are compared with the table, and their length
@@ -24,6 +24,18 @@ Cell = tuple[int, int]
 Locate = Callable[[Any], Cell | None]
 
 
+class Look(NamedTuple):
+    """An observation: what tells it from others, and what is kept of it."""
+
+    key: str
+    shown: Any
+
+
+def look(observation: Any) -> Look:
+    """At once: an environment may write its next observation into the same array."""
+    return Look(observed.key(observation), observed.plain(observation))
+
+
 class State(NamedTuple):
     """A state that was found. ``held`` is what goes on from there: a copy, or a number."""
 
@@ -31,6 +43,8 @@ class State(NamedTuple):
     ended: bool
     held: Any
     cell: Cell | None
+    look: Look | None  # None where that is not known
+    varies: bool = False  # by chance it looks otherwise
 
 
 class Table(NamedTuple):
@@ -39,6 +53,14 @@ class Table(NamedTuple):
     number: dict[tuple[Hashable, bool], int]
     successors: list[list[dict[int, float]]]
     cells: list[Cell | None]
+    looks: list[Look | None]
+    varies: set[int]  # states that did not always look alike
+
+    def met(self, number: int, key: str) -> None:
+        """A state has been observed once more."""
+        known = self.looks[number]
+        if known is not None and known.key != key:
+            self.varies.add(number)
 
 
 class Differs(Exception):
@@ -67,8 +89,11 @@ class Model:
     ``P[s][a]`` lists (probability, next state, reward, terminated); ``s`` is the state it is in.
     """
 
-    def __init__(self, env: Any, name: str, actions: Sequence[int], locate: Locate) -> None:
+    def __init__(
+        self, env: Any, name: str, actions: Sequence[int], locate: Locate, seen: Any
+    ) -> None:
         self.env, self.name, self.actions, self.locate = env, name, actions, locate
+        self._numbers = observed.key(seen) == observed.key(env.s)  # are what is observed
 
     def state(self, number: int, ended: bool) -> State:
         """The state of that number."""
@@ -76,7 +101,7 @@ class Model:
         with saying(self.name, "cell"):
             cell = self.locate(self.env)
         self.env.s = before
-        return State(number, ended, number, cell)
+        return State(number, ended, number, cell, look(number) if self._numbers else None)
 
     def after(self, state: State) -> list[list[tuple[State, float]]]:
         """For each action the states that may follow."""
@@ -122,12 +147,13 @@ class Stepper:
         self.name, self.actions, self.locate = name, actions, locate
         self.generators = snapshots.generators_in(first)
 
-    def state(self, env: Any, ended: bool) -> State:
+    def state(self, env: Any, ended: bool, seen: Any) -> State:
         """The state in which ``env`` is, with all counters of steps set back."""
         with saying(self.name, "reading its state"):
             for path, number in self.clocks.items():
                 snapshots.put(env, path, number)
-            return State(snapshots.key_of(env), ended, env, self.locate(env.unwrapped))
+            cell = self.locate(env.unwrapped)
+            return State(snapshots.key_of(env), ended, env, cell, look(seen))
 
     def after(self, state: State) -> list[list[tuple[State, float]]]:
         """For each action the one state that follows."""
@@ -137,8 +163,8 @@ class Stepper:
             if trial is None:
                 trial = self.copied(state.held)
             one, drew = self._stepped(trial, action)
-            if drew:
-                self._check_chance(state, action, one)
+            if drew and self._differs(state, action, one):
+                one = one._replace(varies=True)
             found.append([(one, 1.0)])
             # Where nothing happened, the next action needs no new copy.
             trial = trial if not drew and (one.key, one.ended) == (state.key, False) else None
@@ -151,19 +177,25 @@ class Stepper:
     def _stepped(self, env: Any, action: int) -> tuple[State, bool]:
         before = snapshots.drawn_from(self.generators)
         with saying(self.name, f"step({action})"):
-            _, terminated, _ = of_step(self.name, env.step(action))
-        return self.state(env, terminated), snapshots.drawn_from(self.generators) != before
+            seen, terminated, _ = of_step(self.name, env.step(action))
+        return self.state(env, terminated, seen), snapshots.drawn_from(self.generators) != before
 
-    def _check_chance(self, state: State, action: int, one: State) -> None:
-        """A step that draws random numbers must do the same whatever they are."""
+    def _differs(self, state: State, action: int, one: State) -> bool:
+        """A step that draws random numbers must do the same whatever they are.
+
+        What is observed after it may differ, and it is returned whether it does.
+        """
+        differs = False
         for seed in range(_RESEEDS):
             snapshots.reseed(self.generators, seed)
             other, _ = self._stepped(self.copied(state.held), action)
             if (other.key, other.ended) != (one.key, one.ended):
                 raise UserError(
                     f"{self.name}: is stochastic: action {action} in one state leads to different "
-                    "states; only worlds with a table P of their own may be"
+                    "states; then a table needs the environment's own transition table P"
                 )
+            differs = differs or other.look != one.look
+        return differs
 
     def play(self, env: Any, found: Table) -> None:
         """`Differs` where the environment, which was just reset, does otherwise."""
@@ -194,10 +226,11 @@ def _compare(
     for step in range(1, steps + 1):
         chosen = int(rng.integers(len(actions)))
         with saying(name, f"step({actions[chosen]})"):
-            _, terminated, truncated = of_step(name, env.step(actions[chosen]))
+            seen, terminated, truncated = of_step(name, env.step(actions[chosen]))
         number = found.number.get((key(env), terminated))
         if number not in found.successors[state][chosen]:
-            raise Differs(f"step {step} of an episode came elsewhere than in the search")
+            raise Differs(f"step {step} of an episode led to another state than in the search")
+        found.met(number, observed.key(seen))
         state = number
         if terminated or truncated:
             return

@@ -17,7 +17,7 @@ from apart._errors import UserError
 from apart._lazy import jax, jnp
 from apart._types import Array, IntArray, Key
 from apart.worlds import guards, places, registered, words
-from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
+from apart.worlds.world import USUAL_HORIZON, About, JaxWorld, ObsSpec, Places, Spec
 
 KIND: Final = "gymnax"
 SYNTAX: Final = "gymnax:ID[:seed=random,places=module:function]"
@@ -93,7 +93,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         raise words.no_id(KIND, id_, known)
     env, params = gymnax.make(id_)
     if not isinstance(env.action_space(params), spaces.Discrete):
-        raise UserError(f"{name}: its actions are continuous; worlds here have discrete ones")
+        raise UserError(f"{name}: its actions are continuous; gymnax: needs discrete ones")
 
     def reset(key: Key) -> State:
         return _strong(env.reset_env(key if seed == _DRAWN else jax.random.key(seed), params))
@@ -107,8 +107,9 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     known_places, place = _places(id_, spec.get("places"))
     if place is not None:
         _check(f"{name}: places", place, jax.eval_shape(reset, jax.random.key(0)))
+    limit = min(int(params.max_steps_in_episode), USUAL_HORIZON)
     return JaxWorld(
-        about=About(name, spec, horizon or int(params.max_steps_in_episode), int(env.num_actions)),
+        about=About(name, spec, horizon or limit, int(env.num_actions)),
         places=known_places,
         obs=ObsSpec(seen.shape, "float32"),
         reset=reset,
@@ -168,7 +169,7 @@ def _check(name: str, place: Place, state: State) -> None:
     with guards.saying(name, "the function"):
         given = jax.eval_shape(place, state)
     if getattr(given, "shape", None) != () or not jnp.issubdtype(given.dtype, jnp.integer):
-        raise UserError(f"{name}: the function must give one whole number of JAX, not {given}")
+        raise UserError(f"{name}: the function must return one integer of JAX, not {given}")
 
 
 def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:

@@ -147,7 +147,7 @@ def cell_in(given: Any, what: str) -> tuple[int, int]:
     except (TypeError, ValueError, OverflowError):
         row = column = None
     if row is None or column is None:
-        raise UserError(f"{what} gives {given!r}, not (row, column), two whole numbers")
+        raise UserError(f"{what} returns {given!r}, not (row, column), two whole numbers")
     return row, column
 
 
@@ -157,7 +157,7 @@ def _cell_from_0(env: Any) -> tuple[int, int]:
     cell = cell_in(env.cell(), what)
     if not all(0 <= part < _MAX_SIDE for part in cell):
         raise UserError(
-            f"{what} gives {cell}: rows and columns are counted from 0 to {_MAX_SIDE - 1}; shift "
+            f"{what} returns {cell}: rows and columns must be 0 to {_MAX_SIDE - 1}; shift "
             "cell(), or use places=module:function"
         )
     return cell
@@ -322,9 +322,9 @@ def _by_function(path: str) -> Locate:
     def locate(env: Any, obs: Any) -> int:
         place = function(env, obs)
         if isinstance(place, bool) or not isinstance(place, int | np.integer):
-            raise UserError(f"places={path}: gave {place!r}, not a whole number")
+            raise UserError(f"places={path}: returned {place!r}, not a whole number")
         if not -(2**31) <= place < 2**31:
-            raise UserError(f"places={path}: gave {place}, beyond 32 bits")
+            raise UserError(f"places={path}: returned {place}, which exceeds 32 bits")
         return int(place)
 
     return locate

@@ -10,6 +10,7 @@ state, so that a limit on the length of an episode is none of the world's busine
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -31,6 +32,7 @@ from apart.worlds.following import (
     has_model,
 )
 from apart.worlds.guards import Line, of_reset, saying, undisturbed
+from apart.worlds.observed import Observed
 from apart.worlds.registered import check_environment, limit_of
 from apart.worlds.world import TableWorld
 
@@ -81,12 +83,22 @@ def table_of(
             _ = env.unwrapped.np_random  # made at its first use, which must not be a step
         if snapshots.key_of(seen) != snapshots.key_of(again):
             raise UserError(f"{name}: reset(seed={seed}) does not give the same start twice")
-        found = _searched(env, name, actions, locate, limits)
+        found = _searched(env, name, actions, locate, limits, again)
     rows = [[*row, {state: 1.0}] if stay else row for state, row in enumerate(found.successors)]
     moved, chance = tables.rows_of(rows)
     cells = [one for one in found.cells if one is not None]
     drawn = np.array(cells, np.int32) if len(cells) == len(found.cells) else None
-    return tables.build(name, moved, chance, 0, drawn, horizon)
+    world = tables.build(name, moved, chance, 0, drawn, horizon)
+    return dataclasses.replace(world, observed=_observed(found))
+
+
+def _observed(found: Table) -> Observed | None:
+    """What its states look like; None where that is not known."""
+    looks = [one for one in found.looks if one is not None]
+    if len(looks) < len(found.looks):
+        return None
+    keys, shown = [one.key for one in looks], [one.shown for one in looks]
+    return Observed(keys, shown, frozenset(found.varies))
 
 
 def _begins_anew(bare: Any) -> bool:
@@ -98,11 +110,11 @@ def _begins_anew(bare: Any) -> bool:
 
 
 def _searched(
-    env: Any, name: str, actions: Sequence[int], locate: Locate, limits: _Limits
+    env: Any, name: str, actions: Sequence[int], locate: Locate, limits: _Limits, seen: Any
 ) -> Table:
-    """The table, played against the environment, which was just reset."""
+    """The table, played against the environment, which was just reset and gave ``seen``."""
     if has_model(env.unwrapped, len(actions)):
-        model = Model(env.unwrapped, name, actions, locate)
+        model = Model(env.unwrapped, name, actions, locate, seen)
         found = _breadth_first(model.state(int(env.unwrapped.s), False), model.after, limits)
         try:
             model.play(env, found)
@@ -119,7 +131,7 @@ def _searched(
     counters = clocks(first, copied, name, actions)
     for counted in (counters, {}) if counters else ({},):
         stepper = Stepper(first, copied, counted, name, actions, locate)
-        found = _breadth_first(stepper.state(copied(first), False), stepper.after, limits)
+        found = _breadth_first(stepper.state(copied(first), False, seen), stepper.after, limits)
         try:
             stepper.play(env if counted is counters else copied(first), found)
         except Differs as differs:
@@ -170,7 +182,7 @@ def _breadth_first(
     first: State, after: Callable[[State], list[list[tuple[State, float]]]], limits: _Limits
 ) -> Table:
     """All states that follow ``first``; ``after`` gives those of every action, by chance."""
-    found = Table({(first.key, first.ended): 0}, [], [first.cell])
+    found = Table({(first.key, first.ended): 0}, [], [first.cell], [first.look], set())
     queue, n_actions = deque([(first, 0)]), 0
     while queue:
         state, distance = queue.popleft()
@@ -184,8 +196,11 @@ def _breadth_first(
                 number = found.number.setdefault((one.key, one.ended), len(found.number))
                 if number == len(found.cells):
                     found.cells.append(one.cell)
+                    found.looks.append(one.look)
                     queue.append((one, distance + 1))
                     limits.check(len(found.number), distance + 1)
+                if one.look is not None:
+                    found.met(number, "" if one.varies else one.look.key)
                 chances[number] = chances.get(number, 0.0) + chance
             row.append(chances)
         n_actions = len(row)

@@ -22,6 +22,7 @@ _PICTURES: Final = ("pygame", "OpenGL", "glfw", "matplotlib", "PIL", "pyglet", "
 _RANDOM: Final = (np.random.Generator, np.random.RandomState, random.Random)
 _FUNCTIONS: Final = (*(types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type),)
 _PLAIN: Final = frozenset((type(None), bool, int, str, bytes))
+_CHECKER: Final = "PassiveEnvChecker"
 _SMALL: Final = 16  # an array of so many numbers equals a tuple of them
 _DEEPEST: Final = 8  # how far below the environment counters of steps are looked for
 Path = tuple[str | int, ...]  # attributes, keys, places in lists, one below the other
@@ -114,8 +115,14 @@ def _row(value: Any) -> Any:
 
 
 def _attributes(value: Any) -> dict[str, Any]:
-    """What an object holds; nothing of one that does not show it."""
+    """What an object holds; nothing of one that does not show it.
+
+    Of Gymnasium's checker, the wrapper that `gymnasium.make` adds, only what it wraps: it notes the
+    first step ever and the last step.
+    """
     kind = type(value)
+    if kind.__qualname__ == _CHECKER and kind.__module__.startswith("gymnasium."):
+        return {"env": value.env}
     if kind not in _SLOTS:
         slots = [name for one in kind.__mro__ for name in getattr(one, "__slots__", ())]
         _SLOTS[kind] = tuple(slots)

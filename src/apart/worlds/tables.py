@@ -6,13 +6,14 @@ The table itself is the spec: a run needs nothing else to be loaded, drawn, resu
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from apart._errors import UserError
 from apart._types import BoolArray, FloatArray, IntArray
-from apart.worlds.world import About, Places, Spec, TableWorld
+from apart.worlds.world import About, Places, Spec, TableWorld, labels_in
 
 KIND: Final = "table"
 MAX_STATES: Final = 1_000_000
@@ -141,13 +142,9 @@ def _places(
     drawn = given.astype(np.int32)
     rows = _backdrop(drawn, start)
     if len(np.unique(drawn, axis=0)) == n_states:
-        return Places(n_states, lambda places: drawn[places].tolist(), rows), drawn
-
-    def label(places: IntArray) -> list[Any]:
-        labels: list[Any] = np.concatenate([drawn[places], places[:, None]], axis=1).tolist()
-        return labels
-
-    return Places(n_states, label, rows, noun="state"), drawn
+        return Places(n_states, partial(labels_in, drawn), rows), drawn
+    numbered = np.concatenate([drawn, np.arange(n_states, dtype=np.int32)[:, None]], axis=1)
+    return Places(n_states, partial(labels_in, numbered), rows, noun="state"), drawn
 
 
 def _backdrop(cells: IntArray, start: int) -> tuple[str, ...]:

@@ -14,11 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from functools import cached_property
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
+from apart._errors import UserError
 from apart._types import Array, BoolArray, FloatArray, IntArray, Key
+from apart.worlds import observed
+from apart.worlds.observed import Observed
 
 Spec: TypeAlias = Mapping[str, Any]  # JSON that a world can be built from again
 
@@ -46,6 +50,12 @@ class About(NamedTuple):
 def _as_it_is(places: IntArray) -> list[Any]:
     listed: list[Any] = places.tolist()
     return listed
+
+
+def labels_in(table: IntArray, places: IntArray) -> list[Any]:
+    """Of places [...] the rows of a table [P, D] of labels, as lists."""
+    labels: list[Any] = table[places].tolist()
+    return labels
 
 
 class Plane(NamedTuple):
@@ -111,6 +121,24 @@ class Places(NamedTuple):
         return self.most if self.n is None else self.n
 
 
+USUAL_HORIZON = 200  # most steps of an episode, unless the user says otherwise: T is in every cost
+FEW_SKILLS = 20  # where the number of places is unknown, or an episode is expensive
+
+
+class Usual(NamedTuple):
+    """Options that suit a world whose states cannot be listed, unless the user says otherwise.
+
+    Attributes:
+        skills: K.
+        steps: environment steps, at least.
+        episodes_per_update: episodes that are made side by side.
+    """
+
+    skills: int
+    steps: int
+    episodes_per_update: int
+
+
 class _World:
     """What the three records have in common."""
 
@@ -125,6 +153,29 @@ class _World:
     def __repr__(self) -> str:
         known = "" if self.places.n is None else f", {self.places.n} places"
         return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
+
+    def skills_for(self, most: int) -> int:
+        """A number of skills that suits it: one for each place, at most ``most``."""
+        return max(2, min(self.places.n or FEW_SKILLS, most))
+
+
+class _OfFunctions(_World):
+    """Worlds that are functions: what is pickled is the spec, from which they are built again.
+
+    A run folder keeps them in the same way. A copy is the world itself: nothing in it changes.
+    """
+
+    def __reduce__(self) -> tuple[Callable[[Spec, int], World], tuple[Spec, int]]:
+        return _built, (self.about.spec, self.about.horizon)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+
+def _built(spec: Spec, horizon: int) -> World:
+    from apart import worlds
+
+    return worlds.from_spec(spec, horizon)
 
 
 class Scaling(NamedTuple):
@@ -178,6 +229,8 @@ class TableWorld(_World):
             else empty.
         task: [S] points that a step into a state earns, for methods that solve a task in several
             ways; None without a task.
+        observed: what each state looks like in the environment that the table was made of; None of
+            maps. It is no part of the spec: run folders keep it beside that.
     """
 
     about: About
@@ -189,6 +242,7 @@ class TableWorld(_World):
     cells: IntArray
     starts: tuple[int, ...] = ()
     task: FloatArray | None = None
+    observed: Observed | None = None
 
     @property
     def n_states(self) -> int:
@@ -201,9 +255,44 @@ class TableWorld(_World):
         return int(self.next_state.shape[2]) == 1
 
     def cell(self, state: int) -> tuple[int, int]:
-        """Row and column of a state on the map."""
+        """Row and column of a state on the map.
+
+        Raises:
+            UserError: there is no map, or no such state.
+        """
+        self._check_state(state)
+        if not len(self.cells):
+            raise UserError(f"{self.name}: has no map, so no cells; label({state}) names the state")
         row, column = self.cells[state]
         return int(row), int(column)
+
+    def label(self, state: int | tuple[int, ...]) -> str:
+        """The name of a state for people, and what is observed there, where that is known.
+
+        Args:
+            state: its number, or its place as ``Skill.last_state`` writes it.
+
+        Raises:
+            UserError: there is no such state.
+
+        >>> from apart.worlds.grid import parse
+        >>> parse("S..").label(2)
+        'cell (0, 2)'
+        """
+        if isinstance(state, tuple):
+            every = self.places.label(np.arange(self.n_states, dtype=np.int32))
+            if list(state) not in every:
+                raise UserError(f"{self.name}: no {self.places.noun} {state}")
+            state = every.index(list(state))
+        self._check_state(state)
+        place = self.places.label(np.array([state], np.int32))[0]
+        where = tuple(place) if isinstance(place, list) else place
+        seen = "" if self.observed is None else self.observed.words(self.observed.shown[state])
+        return f"{self.places.noun} {where}{': ' * bool(seen)}{seen}"
+
+    def _check_state(self, state: int) -> None:
+        if not 0 <= state < self.n_states:
+            raise UserError(f"{self.name}: state {state} is outside 0 to {self.n_states - 1}")
 
     def state(self, cell: tuple[int, int]) -> int:
         """The first state of a cell (row, column); `KeyError` where the agent cannot be."""
@@ -211,6 +300,57 @@ class TableWorld(_World):
         if not len(found):
             raise KeyError(cell)
         return int(found[0])
+
+    def state_seen(self, observation: Any) -> int:
+        """The number of the state that looks like ``observation`` in the table's environment.
+
+        Raises:
+            UserError: none does, or `check_seen`.
+        """
+        number = self._by_look.get(observed.key(observation))
+        if number is None:
+            shown = observed.words(observed.plain(observation))
+            raise UserError(
+                f"{self.name}: no state looks like the observation {shown}; it is of another "
+                "environment, or of a start that reset drew by another seed than that of the table"
+            )
+        return number
+
+    def check_seen(self) -> None:
+        """`UserError` where observations do not tell states apart, or are not known."""
+        _ = self._by_look
+
+    @cached_property
+    def _by_look(self) -> dict[str, int]:
+        """The state of each observation, by its key.
+
+        States in which every action stays, such as ends of episodes, may look like others: what is
+        done there does not matter.
+        """
+        known, numbers = self.observed, np.arange(self.n_states)
+        if known is None:
+            raise UserError(
+                f"{self.name}: what its states look like was not kept, so they have no names and "
+                "no observation leads to one; give the number of a state, or observe="
+            )
+        moves = (self.next_state != numbers[:, None, None]).any((1, 2))
+        acting, resting = numbers[moves].tolist(), numbers[~moves].tolist()
+        twice = observed.alike(known, acting)
+        several = twice or sorted(known.varies.intersection(acting))
+        if several:
+            other = next((s for s in twice[1:] if known.keys[s] == known.keys[twice[0]]), None)
+            why = (
+                "do not always look alike (noise, or a counter of steps)"
+                if other is None
+                else "look like another"
+            )
+            such = several[0] if other is None else f"{several[0]} and {other}"
+            raise UserError(
+                f"{self.name}: the observation does not tell the state: {len(several)} of "
+                f"{self.n_states} states {why}, such as {such}; give observe=, which makes a "
+                "state's number of an observation"
+            )
+        return {known.keys[state]: state for state in (*resting, *acting)}
 
     @property
     def one_state_a_cell(self) -> bool:
@@ -242,7 +382,7 @@ class TableWorld(_World):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JaxWorld(_World):
+class JaxWorld(_OfFunctions):
     """A world of pure JAX functions of ONE state (a pytree); callers vmap.
 
     Attributes:
@@ -270,9 +410,14 @@ class JaxWorld(_World):
     cells: TableWorld | None = None
     render: Callable[[Any], Any] | None = None
 
+    @property
+    def usual(self) -> Usual:
+        """Steps are compiled and cheap."""
+        return Usual(self.skills_for(100), 1_000_000, 1)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
-class HostWorld(_World):
+class HostWorld(_OfFunctions):
     """A world outside JAX, stepped as a Gymnasium vector environment.
 
     Attributes:
@@ -284,6 +429,9 @@ class HostWorld(_World):
         place: (observations [n, ...], infos) -> [n] the numbers of their places.
         timeout: seconds after which an environment that does not come back is given up.
         filmed: as ``make``, environments that render (``rgb_array``); None: those of ``make`` may.
+        lives: mean steps of random play before the environment itself ends an episode; None: it was
+            not seen to do so.
+        whole: all numbers of observations are whole, as in grids.
     """
 
     about: About
@@ -293,6 +441,13 @@ class HostWorld(_World):
     place: Callable[[Any, Mapping[str, Any]], IntArray]
     timeout: float = 60.0
     filmed: Callable[[int], Any] | None = None
+    lives: int | None = None
+    whole: bool = False
+
+    @property
+    def usual(self) -> Usual:
+        """Steps are made in Python; environments side by side share the network's work."""
+        return Usual(self.skills_for(FEW_SKILLS), 200_000, 8)
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
@@ -300,7 +455,7 @@ World: TypeAlias = TableWorld | JaxWorld | HostWorld
 
 def without_places(world: World) -> str:
     """What is said of a world that does not tell last states apart, and how to mend it."""
-    hint = " (places=module:function behind its id gives it some)" * ("id" in world.about.spec)
+    hint = " (add places=module:function to its id)" * ("id" in world.about.spec)
     return f"the world has no places{hint}"
 
 

@@ -209,13 +209,13 @@ function binOf(axis, bin) {
 
 // What people call a place.
 function nameOf(world, place) {
-  const label = world.labels[place];
+  const label = world.labels[place], seen = world.names ? `: ${world.names[place]}` : "";
   if (world.axes.length) {
     const bins = label.split(", ");
     return world.axes.map((axis, i) => binOf(axis, Number(bins[i]))).join(", ");
   }
-  if (world.form === "list") return `${world.noun} ${label}`;
+  if (world.form === "list") return `${world.noun} ${label}${seen}`;
   const [row, column, ...more] = label.split(", ");
   const which = more.length ? `, ${world.noun} ${more.join(", ")}` : "";
-  return `row ${row}, column ${column}${which}`;
+  return `row ${row}, column ${column}${which}${seen}`;
 }

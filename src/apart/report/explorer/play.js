@@ -115,8 +115,11 @@ class Walker {
     }
     this.begin = place;
     this.strip = place === run.start ? strip(run, this.skill) : null;
-    this.seen.replaceChildren(this.strip || (run.frames_note
-      ? html("p", { class: "words" }, run.frames_note) : ""));
+    const last = run.observed && !hasPlaces(run)
+      ? `Last observation of skill ${this.skill}: ${run.observed[this.skill]}.` : "";
+    const words = [this.strip ? "" : run.frames_note, last].filter(Boolean);
+    this.seen.replaceChildren(...(this.strip ? [this.strip] : []),
+      ...words.map((text) => html("p", { class: "words" }, text)));
     this.path = walk(run, this.skill, place);
     this.home.disabled = place === run.start;
     const chance = run.world.chance && place !== run.start ? " (the likeliest steps)" : "";

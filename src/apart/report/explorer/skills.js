@@ -72,6 +72,7 @@ function aboutSkill(run, skill) {
   const standing = run.standing[skill];
   return [
     ["ends in", nameOf(world, last)],
+    run.observed && !world.names && ["observed there", run.observed[skill]],
     ["posterior there", rounded(run.probability[skill])],
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
