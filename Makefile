@@ -7,8 +7,10 @@ BIN := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	$(BIN)/apart train four_rooms --method apart_plus --out runs/demo --overwrite
-	@echo; echo "The same world with the paper's method, APART, five times the steps (a minute or two):"
+	@echo; echo "The same world with the paper's method, APART, for five times the steps (a minute or two):"
 	$(BIN)/apart train four_rooms --method apart --steps 1M --out runs/demo-apart --overwrite
+	@echo; echo "Explore the skills of both in a browser; this writes one page:"
+	@echo "    $(BIN)/apart report runs/demo runs/demo-apart"
 
 test: $(VENV)/.dev
 	$(BIN)/ruff check .

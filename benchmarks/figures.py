@@ -76,13 +76,18 @@ def pixels() -> draw.Figure:
     return made
 
 
+def ranked(name: str) -> list[comparison.Result]:
+    """The stored rows of methods that may be ranked."""
+    return show.ranked(comparison.read(ROOT / "results" / f"{name}.json"))
+
+
 def compare() -> draw.Figure:
-    return show.figure(comparison.read(ROOT / "results" / "compare.json"))
+    return show.figure(ranked("compare"))
 
 
 def compare_few() -> draw.Figure:
     """With what greedy k-center comes to, which knows the whole map."""
-    found = comparison.read(ROOT / "results" / "compare-few.json")
+    found = ranked("compare-few")
     made = show.figure(found, ("covering_radius",))
     for axis, (first, *_) in zip(made.axes, show.groups(found), strict=True):
         ideal = ideal_radius(worlds.load(first.world), first.horizon, first.skills)
@@ -94,7 +99,7 @@ def compare_few() -> draw.Figure:
 
 def compare_long() -> draw.Figure:
     """From 1M steps to five times as many: a method a line, those that end highest first."""
-    found = comparison.read(ROOT / "results" / "compare-long.json")
+    found = ranked("compare-long")
     first = {row.what: row for row in comparison.read(ROOT / "results" / "compare.json")}
     groups = show.groups(found)
     ends: dict[str, list[float]] = {}
@@ -102,7 +107,7 @@ def compare_long() -> draw.Figure:
         cell = row.cells["distinct"]
         ends.setdefault(row.label, []).append(fmean(cell.values) / (cell.most or 1.0))
     labels = sorted(ends, key=lambda label: -fmean(ends[label]))
-    planned = {row.label for row in found if row.plans}
+    marks = show.label_marks(found)
     made, axes = draw.figure(len(groups), size=(3.1 * len(groups) + 1.6, 0.22 * len(labels) + 1.4))
     for axis, some in zip(axes, groups, strict=True):
         for row in some:
@@ -116,15 +121,13 @@ def compare_long() -> draw.Figure:
         axis.axvline(limit, color=draw.GREY, linewidth=0.9, linestyle="--")
         axis.set_ylim(len(labels) - 0.5, -0.5)
         axis.set_xlim(0, 1.06 * limit)
-        ticks = (
-            [label + show.PLANS * (label in planned) for label in labels] if axis is axes[0] else []
-        )
+        ticks = [label + marks[label] for label in labels] if axis is axes[0] else []
         axis.set_yticks(range(len(labels)), ticks, fontsize=7.5)
         axis.set_xlabel("distinct last states", fontsize=8)
         draw.title(axis, some[0].world)
     made.supxlabel(
         "hollow: 1M steps · filled: 5M steps · means over seeds"
-        f"{show.COLOURS}\ndashed: the most there can be",
+        f"{show.COLOURS}{show.NOTE}\ndashed: the most there can be",
         fontsize=8,
     )
     return made

@@ -10,9 +10,11 @@ returns. The functions are in the modules of `tabled`.
 from __future__ import annotations
 
 import argparse
+import functools
 import importlib
 import pkgutil
 import re
+from collections.abc import Sequence
 
 import tabled
 from tabled.base import NUMBERS, ROOT, TABLES
@@ -20,18 +22,25 @@ from tabled.base import NUMBERS, ROOT, TABLES
 for module in pkgutil.iter_modules(tabled.__path__):
     importlib.import_module(f"tabled.{module.name}")
 
+TABLE_MARK = re.compile(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", re.DOTALL)
+NUMBER_MARK = re.compile(r"<!--(\w+)\.(\d+)-->.*?<!--/-->")
+
+
+@functools.cache
+def numbers_of(name: str) -> Sequence[str]:
+    return NUMBERS[name]()
+
 
 def renewed(text: str) -> str:
-    def fill(match: re.Match[str]) -> str:
+    def table(match: re.Match[str]) -> str:
         name = match.group(1)
         return f"<!-- {name} -->\n{TABLES[name]()}\n<!-- /{name} -->"
 
     def number(match: re.Match[str]) -> str:
         name, index = match.group(1), int(match.group(2))
-        return f"<!--{name}.{index}-->{NUMBERS[name]()[index]}<!--/-->"
+        return f"<!--{name}.{index}-->{numbers_of(name)[index]}<!--/-->"
 
-    text = re.sub(r"<!-- (\w+) -->\n.*?<!-- /\1 -->", fill, text, flags=re.DOTALL)
-    return re.sub(r"<!--(\w+)\.(\d+)-->.*?<!--/-->", number, text)
+    return NUMBER_MARK.sub(number, TABLE_MARK.sub(table, text))
 
 
 def main() -> None:

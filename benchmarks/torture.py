@@ -139,7 +139,7 @@ def kill_once(path: Path, options: dict[str, Any], rng: random.Random) -> bool:
         return process.returncode == -9
     lines = errors.decode().strip().split("\n")
     if "seeds" in options and re.match(
-        r"apart\._errors\.UserError: (\d+ of \d+ runs failed: )?seed-", lines[-1]
+        r"apart\.UserError: (\d+ of \d+ runs failed: )?seed-", lines[-1]
     ):
         return "in use by" not in lines[-1]  # a seed was killed; or one still lives
     raise SystemExit(f"{path}: {errors.decode()}")

@@ -87,7 +87,7 @@ def fitting(world, method, options):
     try:
         resolve(world, method, options)
     except UserError as error:
-        if not str(error).startswith("--batch does nothing"):
+        if not str(error).startswith("--batch has no effect"):
             raise
         return {name: value for name, value in options.items() if name != "batch"}
     return options

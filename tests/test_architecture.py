@@ -17,7 +17,8 @@ PARTS = {"worlds", "objective", "learner"}  # siblings do not know each other
 MAY_IMPORT = {
     **{room: {"_errors"} for room in BASE},
     **dict.fromkeys(PARTS, BASE),
-    "methods": BASE,
+    "references": BASE,
+    "methods": BASE | {"references"},
     **dict.fromkeys(("facts", "checks", "settings"), BASE | PARTS | {"methods", "facts", "checks"}),
     "training": BASE | PARTS,
     "runs": BASE | {"worlds", "checks", "facts", "settings"},

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
 import json
 import os
+import re
 import resource
+import shlex
 import signal
 import subprocess
 import sys
@@ -19,7 +23,9 @@ import apart
 from apart._config import number
 from apart._errors import UserError
 from apart.cli import main
+from apart.cli.words import tell
 from apart.facts import needs_task
+from apart.running import progress
 from apart.running.progress import several
 
 TINY = "--steps 200 --skills 3 --horizon 4 --batch 8 --buffer 40 --evaluate-every 100".split()
@@ -75,10 +81,10 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "--discount", "nan"], "--discount: nan is not a finite number"),
         (["train", "empty", "--seeds", "0"], "--seeds: 0 is outside 1"),
         (["train", "empty", "--threads", "x"], "--threads"),
-        (["train", "empty", "--threads", "2", "--seeds", "2"], "--threads does nothing here"),
-        (["train", "empty", "--method", "vic", "--dropout"], "--dropout does nothing"),
-        (["train", "empty", "--progress", "dots"], "--progress: 'dots' is none of"),
-        (["train", "empty", "--observation", "pixels"], "it cannot read --observation pixels"),
+        (["train", "empty", "--threads", "2", "--seeds", "2"], "--threads has no effect"),
+        (["train", "empty", "--method", "vic", "--dropout"], "--dropout has no effect"),
+        (["train", "empty", "--progress", "dots"], "--progress: 'dots' is not"),
+        (["train", "empty", "--observation", "pixels"], "cannot read --observation pixels"),
         (["train", "empty", "--network", "cnn"], "convolutions read images, not --observation"),
         (["train", "empty", "--network", "mpl"], "unknown network 'mpl'; did you mean 'mlp'"),
         (["train", "empty", "--network", "mlp:3,-1"], "--network mlp:3,-1: '-1' is not a"),
@@ -91,10 +97,10 @@ def test_the_default_folder_is_named_after_world_and_method(corridor, tmp_path, 
         (["train", "empty", "--seed", "9" * 20], f"{'9' * 20} is outside 0 to 2,147,483,647"),
         (["train", "empty", "--steps", "0"], "0 is outside 1 to 10,000,000,000,000"),
         (["sweep", "."], ".: a folder; name the file of a sweep"),
-        (["compare", "empty", "--methods", "smerl"], "--method smerl solves a task, and empty has"),
+        (["compare", "empty", "--methods", "smerl"], "--method smerl needs a task, and empty has"),
         (["resume"], "DIR"),
         (["resume", "nowhere"], "nowhere: no such run folder"),
-        (["resume", "."], "no run and no set of runs here"),
+        (["resume", "."], "no run or set of runs"),
         (["resume", ".", "--steps", "x"], "--steps: 'x' is not a whole number"),
         (["bench", "--seconds", "soon"], "--seconds: 'soon' is not a number"),
     ],
@@ -125,6 +131,9 @@ def test_list_names_everything(capsys):
     printed = capsys.readouterr().out
     for name in ("four_rooms", "tuned_vic", "min_pairs", "exponential"):
         assert name in printed
+    heads = [line for line in printed.splitlines() if line and not line.startswith(" ")]
+    assert "time-weights (--time-weight)" in heads
+    assert "worlds (apart train WORLD)" in heads
 
 
 def test_help_shows_every_hyper_parameter_with_its_default(capsys):
@@ -247,7 +256,7 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path, c
     assert process.returncode == code
     assert b"saved" in errors
     assert b"apart: stopping: saving the state" in errors
-    assert f"go on with 'apart resume {out}'".encode() in errors.split(b"\n")[-2]
+    assert f"'apart resume {out}'".encode() in errors.split(b"\n")[-2]
     assert b"Traceback" not in errors
     assert list(out.rglob("checkpoints/*.safetensors"))
     assert not (out / "summary.json").exists()
@@ -259,10 +268,19 @@ def test_a_signal_saves_and_exits_with_its_code(number, code, seeds, tmp_path, c
 def test_progress_as_json_is_drawn_too(draw, corridor, tmp_path, capsys):
     out = tmp_path / "run"
     told = ["--progress", "json", *([] if draw else ["--no-draw"])]
-    for words in (["train", corridor, *TINY, "--out", out], ["resume", out, "--steps", "400"]):
+    for words, evaluated in (
+        (["train", corridor, *TINY, "--out", out], {100, 200}),
+        (["resume", out, "--steps", "400"], {300, 400}),
+    ):
         assert main([*map(str, words), *told]) == 0
         lines = capsys.readouterr().out.splitlines()
         assert json.loads(lines[-1])["env_steps"]
+        shown = [json.loads(line) for line in lines]
+        rows = {row["env_steps"]: row for row in apart.load(out).metrics}
+        for measure in ("mean_reward", "discriminator_accuracy"):
+            at = {line["env_steps"]: line[measure] for line in shown if line[measure] is not None}
+            assert {*at} == evaluated
+            assert at == pytest.approx({steps: rows[steps][measure] for steps in at}, abs=1e-4)
         assert all(line.startswith("{") for line in lines)
         assert (out / "skills.png").exists() == draw
         (out / "skills.png").unlink(missing_ok=True)
@@ -288,18 +306,69 @@ def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     assert "the farthest cell is 5 steps away; --horizon auto reaches it" in printed.err
     assert "3 skills for 5 cells: they will stay near the start; --method apart_sp" in printed.err
     assert "of 3 possible skills after 200 steps" in printed.out
-    assert "3 at most (5 cells)" in printed.out
+    assert "of 5 in reach" in printed.out
     measured = apart.load(tmp_path / "run").spread
     assert measured["ideal_radius"] == 1
-    assert (
-        f"seed 0: every cell is within {several(measured['radius'], 'step')} of an end"
-        in printed.out
-    )
-    assert "(ends by greedy k-center: within 1)" in printed.out
+    far = f"the farthest cell is {several(measured['radius'], 'step')} from the nearest skill's end"
+    assert far in printed.out.split("\n")[1]
+    assert printed.out.split("\n")[1].endswith(": 1)")
     assert printed.out.count("x") >= 2  # out of reach: too far, and walled off
     last = [line for line in printed.err.split("\n") if line.startswith("200 / 200")]
     found = json.loads((tmp_path / "run" / "summary.json").read_text())["n_effective"]
     assert f"{found} of 3 possible" in last[-1]  # what is shown at the end is what was found
+
+
+def test_the_result_names_the_spread_and_random_actions_where_they_are_better(
+    corridor, tmp_path, capsys
+):
+    run = apart.train(str(corridor), out=tmp_path / "run", steps=200, skills=3, horizon=4, batch=8)
+    for walk, worse in ((run.n_effective + 0.5, True), (run.n_effective, False), (None, False)):
+        found = {"n_random_walk": walk, "spread": {"radius": 24, "ideal_radius": 5}}
+        tell(dataclasses.replace(run, summary={**run.summary, **found}), ())
+        lines = capsys.readouterr().out.splitlines()
+        assert ("fewer than random actions" in lines[1]) == worse
+        assert worse == (f"({run.n_effective + 0.5:g})" in lines[1])
+        assert re.search(r"farthest cell is 24 steps .*\b5\)", lines[1 + worse])
+    learns_nothing = {**run.config, "updates_per_episode": 0}
+    summary = {**run.summary, "n_random_walk": run.n_effective + 0.5}
+    tell(dataclasses.replace(run, config=learns_nothing, summary=summary), ())
+    assert "fewer than" not in capsys.readouterr().out
+
+
+def test_the_last_lines_say_where_the_result_is_and_how_to_look_at_it(corridor, tmp_path, capsys):
+    out = tmp_path / "a run"
+    for _ in ("train", "draw"):
+        assert main(["train", str(corridor), *TINY, "--out", str(out), "--overwrite"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[-3].endswith(str(out / "skills.png"))
+        assert lines[-2].endswith(str(out))
+        command, folder = lines[-1].split(": ")[1].split(" report ")
+        assert (command, shlex.split(folder)) == ("apart", [str(out)])
+    assert len(lines) < 24
+
+
+@pytest.mark.parametrize(
+    ("world", "cure"),
+    [
+        ("CartPole-v1", "gym:CartPole-v1"),
+        ("CartPole-v1:max_episode_steps=50", "gym:CartPole-v1:max_episode_steps=50"),
+        ("cartpole", "'gym:CartPole-v1'"),
+        ("ALE/Pong-v5", "gym:ALE/Pong-v5"),
+        ("mine:Puck-v0", "gym:mine:Puck-v0"),
+        ("Puck-v0", "gym:MODULE:Puck-v0"),
+        ("gym:Puck-v0", "gym:MODULE:Puck-v0"),
+        ("table:gym:Puck-v0", "table:gym:MODULE:Puck-v0"),
+        ("gym:os:Puck-v0", "os does not register it"),
+        ("gym:CartPol-v1", "did you mean 'CartPole-v1'?"),
+        ("xyzzy", "'apart list worlds'"),
+    ],
+)
+def test_an_environment_that_is_no_world_is_told_how_it_is_written(world, cure, capsys):
+    pytest.importorskip("gymnasium", reason="the extra gym is not installed")
+    assert main(["train", world]) == 2
+    said = capsys.readouterr().err
+    assert cure in said
+    assert len(said) < 160  # not the names of all maps
 
 
 def test_a_task_on_the_map_is_told(tmp_path, capsys):
@@ -311,8 +380,12 @@ def test_a_task_on_the_map_is_told(tmp_path, capsys):
     assert "note:" not in printed.err  # they are to solve the task, not to spread
     task = json.loads((tmp_path / "run" / "summary.json").read_text())["task"]
     best = max(task["returns"])
-    said = f"seed 0: the task: {task['mean']:g} points on average, the best skill {best:g}; 36 are"
-    assert said in printed.out
+    line = next(line for line in printed.out.splitlines() if "task:" in line)
+    assert [word for word in line.split() if word.isdecimal()] == [
+        f"{task['mean']:g}",
+        f"{best:g}",
+        "36",
+    ]
     assert ", * worth points):" in printed.out
     assert [line[5:6] for line in printed.out.split("\n\n")[1].splitlines()[-4:]] == [*"***", ""]
     assert main(["check", str(map_file)]) == 0
@@ -349,9 +422,12 @@ def test_help_shows_the_defaults_of_the_method_that_is_named(capsys):
             main(["train", *words, "--help"])
         printed = " ".join(capsys.readouterr().out.split())
         assert f"(default {steps})" in printed
-        for group in ("everyday:", "objective", "learning:", "networks"):
+        for group in ("common options:", "objective", "learning:", "networks"):
             assert group in printed
-    for where, steps, hold in (("maze:u", 1_000_000, "about T / 50"), ("empty", 200_000, "1")):
+    for where, steps, hold in (
+        ("maze:u", "from the world", "about T / 50"),
+        ("empty", 200_000, "1"),
+    ):
         with pytest.raises(SystemExit):
             main(["train", where, "--method", "metra", "--help"])
         printed = " ".join(capsys.readouterr().out.split())
@@ -366,3 +442,14 @@ def test_one_list_at_a_time(capsys):
     assert "tuned_vic" not in printed
     assert main(["list", "world"]) == 2
     assert "did you mean 'worlds'" in capsys.readouterr().err
+
+
+def test_the_first_line_of_progress_comes_after_seconds_not_minutes(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    lines = progress.Lines(stream := io.StringIO())
+    at = progress.Progress(1, 1000, 0, 85, 0.0, 100)
+    for seconds, speed in ((6, 0.0), (7, 5.0), (50, 5.0), (68, 5.0)):
+        now[0] = float(seconds)
+        lines(at._replace(steps_per_second=speed))
+    assert len(stream.getvalue().splitlines()) == 2

@@ -66,9 +66,9 @@ def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path
         ({"learning_rate": -1}, "learning_rate=-1 is outside 0"),
         ({"seeds": 0}, "seeds=0 is outside 1"),
         ({"seeds": 1.5}, "seeds=1.5 is not a whole number"),
-        ({"slip": 0.1}, "slip: corridor is given as it is"),
+        ({"slip": 0.1}, "slip: corridor is built already"),
         ({"skils": 3}, "unknown option 'skils'; did you mean 'skills'"),
-        ({"hidden": (3,)}, "option 'hidden' is gone; now: network='mlp:256,256'"),
+        ({"hidden": (3,)}, "option 'hidden' was removed; now: network='mlp:256,256'"),
         ({"skills": "ten"}, "skills='ten' is not a whole number"),
         (
             {"method": "diayn", "reward": "min_pairs"},
@@ -77,8 +77,8 @@ def test_a_set_of_seeds_is_trained_loaded_and_resumed_by_the_same_names(tmp_path
         ({"hold": 3}, "hold=3 does not divide the 4 steps of an episode; try horizon=3 or 6"),
         (
             {"method": "apart_plus", "dropout": True},
-            "dropout: q_rule='sweep_plain' (set by method='apart_plus') weighs what it knows by "
-            "W(t) instead; use dropout=False, or q_rule='shared_adam'",
+            "dropout: q_rule='sweep_plain' (set by method='apart_plus') weights all "
+            "transitions by W(t) instead; use dropout=False, or q_rule='shared_adam'",
         ),
         ({"network": "mlp:0"}, "network='mlp:0': 0 is outside 1 to"),
         ({"device": "abacus"}, "device='abacus': "),
@@ -95,21 +95,24 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: apart.draw(None), "run: None is none; give a run or the path of its folder"),
-        (lambda: apart.export(3, "out"), "run: 3 is none; give a run or the path of its folder"),
-        (lambda: apart.parse_map(None), "map: None is no map; give its text"),
-        (lambda: apart.parse_map(3, "mine"), "mine: 3 is no map; give its text"),
-        (lambda: apart.table_of(3), "env: 3 is no Gymnasium environment"),
-        (lambda: apart.train(3), "3 is no world: give a name, the path of a map, or a world"),
+        (lambda: apart.draw(None), "run: None is not a run; give a run or the path of its folder"),
+        (
+            lambda: apart.export(3, "out"),
+            "run: 3 is not a run; give a run or the path of its folder",
+        ),
+        (lambda: apart.parse_map(None), "map: None is not a map"),
+        (lambda: apart.parse_map(3, "mine"), "mine: 3 is not a map"),
+        (lambda: apart.table_of(3), "env: 3 is not a Gymnasium environment"),
+        (lambda: apart.train(3), "3 is not a world; give a name, the path of a map, or a world"),
         (lambda: apart.train("empty", slip="x"), "'x' is not a number"),
-        (lambda: apart.check(3), "3 is no world: give a name, the path of a map, or a world"),
+        (lambda: apart.check(3), "3 is not a world; give a name, the path of a map, or a world"),
         (lambda: apart.check("emty"), "did you mean 'empty'"),
-        (lambda: apart.compare([]), "name a world, or several"),
+        (lambda: apart.compare([]), "name at least one world"),
         (lambda: apart.compare("emty"), "did you mean 'empty'"),
         (lambda: apart.compare("empty", methods="vik"), "unknown method 'vik'; did you mean 'vic'"),
         (lambda: apart.compare("empty", methods=[3]), "unknown method '3'"),
         (lambda: apart.compare("empty", steps=[100, "x"]), "steps='x' is not a whole number"),
-        (lambda: apart.compare("empty", steps=[]), "steps: give a number, or several"),
+        (lambda: apart.compare("empty", steps=[]), "steps: give at least one number"),
         (lambda: apart.compare("empty", seeds=0), "seeds=0 is outside 1"),
         (lambda: apart.compare("empty", known="none.json"), "none.json: cannot be read"),
         (lambda: apart.compare("empty", engine="rai"), "did you mean 'ray'"),
@@ -118,7 +121,7 @@ def test_errors_name_arguments_and_nothing_is_written(arguments, message, tmp_pa
             "corridor: several worlds have that name",
         ),
         (lambda: apart.sweep("none.toml"), "none.toml: no such file"),
-        (lambda: apart.sweep(3), "file: 3 is no path"),
+        (lambda: apart.sweep(3), "file: 3 is not a path"),
         (lambda: Skills([], None).rollout(1, seed="a"), "seed='a': give a whole number from 0"),
         (lambda: Skills([], None).rollout(1, seed=-1), "seed=-1: give a whole number from 0"),
     ],
@@ -127,6 +130,16 @@ def test_what_is_of_another_kind_is_one_line(call, message):
     with pytest.raises(UserError) as error:
         call()
     assert message in str(error.value)
+
+
+def test_an_error_in_a_script_shows_its_own_line_and_little_of_ours(tmp_path):
+    script = tmp_path / "mine.py"
+    script.write_text("import apart\n\napart.train('empti')\n")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
+    lines = done.stderr.splitlines()
+    assert sum(line.startswith("  File ") for line in lines) <= 3
+    assert "apart.train('empti')" in done.stderr
+    assert lines[-1].startswith("apart.UserError: unknown world 'empti'")
 
 
 def test_what_is_known_of_a_world_ends_with_the_next_line_of_python(tmp_path):
@@ -232,18 +245,18 @@ for wrong, message in (
     (lambda: apart.register_reward("posterior", "x", lambda o, b: o), "is there already"),
     (lambda: apart.register_method("no name", "x"), "use letters, digits and underscores"),
     (lambda: apart.register_method("other", "x", skils=3), "unknown option"),
-    (lambda: apart.register_method("other", "x", method="domino"), "say like='domino'"),
-    (lambda: apart.compare("empty", skills="auto"), "a comparison has one K in all its worlds"),
+    (lambda: apart.register_method("other", "x", method="domino"), "write like='domino'"),
+    (lambda: apart.compare("empty", skills="auto"), "a comparison uses one K"),
     (lambda: apart.register_method("other", "x", like="domina"), "did you mean 'domino'"),
-    (lambda: apart.register_method("other", "x", seed=3), "seed is of a run, not of a method"),
+    (lambda: apart.register_method("other", "x", seed=3), "seed belongs to a run"),
     (lambda: apart.register_method("other", "x", skills=1), "skills=1 is outside"),
     (lambda: apart.register_method("other", "x", reward="posteriorr"), "did you mean 'posterior'"),
     (lambda: apart.register_reward("other", "x", lambda o, b: o, reads="logit"), "'logits'"),
-    (lambda: apart.register_reward("other", "x", lambda o, b: o, reads=3), "kind of numbers '3'"),
-    (lambda: apart.register_reward("other", "x", 3), "reward 'other': 3 is no function"),
+    (lambda: apart.register_reward("other", "x", lambda o, b: o, reads=3), "input of a reward '3'"),
+    (lambda: apart.register_reward("other", "x", 3), "reward 'other': 3 is not a function"),
     (lambda: apart.register_reward(3, "x", share), "reward 3: use letters"),
-    (lambda: apart.register_world("kind", 3), "kind of world 'kind': 3 is no function"),
-    (lambda: apart.register_world(3, print), "kind of world 3: give its name"),
+    (lambda: apart.register_world("kind", 3), "kind of world 'kind': 3 is not a function"),
+    (lambda: apart.register_world(3, print), "kind of world 3: must be text"),
     (lambda: apart.train("empty", method="mine", seeds=2), "do not know the method 'mine'"),
     (lambda: apart.compare("empty", methods="mine", out="c"), "do not know the method 'mine'"),
     (lambda: apart.train(method=object()), "method= takes a name"),
@@ -344,7 +357,7 @@ def test_a_page_is_written_of_runs_and_sets_of_runs(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("3 runs: open ")
     for wrong, said in (
         (tmp_path / "page.txt", "does not end in .html or .htm"),
-        (tmp_path / "no" / "page.html", "is no file in a folder that exists"),
+        (tmp_path / "no" / "page.html", "is not a file in a folder that exists"),
     ):
         with pytest.raises(apart.UserError, match=f"^out.*{said}"):
             apart.write_page(one, out=wrong)

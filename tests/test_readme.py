@@ -1,7 +1,8 @@
-"""The commands of the README run as printed; large budgets are divided by one number."""
+"""README and guide: commands run as printed, with small budgets; the README stays short."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from apart.cli import main
+from apart.worlds import grid
 
 ROOT = Path(__file__).parent.parent
 PAGES = {"README.md": ROOT / "README.md"}
@@ -114,3 +116,43 @@ def test_the_first_screen_has_the_two_commands():
     assert "make demo" in first
     assert "make test" in first
     assert "make test" in (ROOT / ".ci" / "run").read_text()
+
+
+def readme():
+    return (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def words(text):
+    """What a reader reads: code is left out, cells of tables and marks are not."""
+    return re.sub(r"```.*?```", "", text, flags=re.DOTALL).split()
+
+
+def test_the_readme_is_short_and_shows_python_early():
+    assert len(words(readme())) <= 900
+    before, python, _ = readme().partition("```python")
+    assert python
+    assert len(words(before)) < 150
+
+
+def test_every_number_in_the_readmes_tables_is_generated():
+    """So that `tables.py --check` holds it: every row stands between the marks of a table."""
+    text = re.sub(r"```.*?```", "", readme(), flags=re.DOTALL)
+    tables = re.compile(r"^<!-- (\w+) -->\n.*?^<!-- /\1 -->$", re.DOTALL | re.MULTILINE)
+    assert len(tables.findall(text)) >= 3
+    assert [line for line in tables.sub("", text).splitlines() if line.startswith("|")] == []
+
+
+def test_every_decimal_number_in_the_readmes_sentences_is_generated():
+    text = re.sub(r"```.*?```|<!-- (\w+) -->.*?<!-- /\1 -->", "", readme(), flags=re.DOTALL)
+    text = re.sub(r"<!--\w+\.\d+-->.*?<!--/-->|\]\([^)]*\)", "", text)
+    assert re.findall(r"(?<!Python )\b\d+\.\d+", text) == []
+
+
+def test_what_a_comment_in_the_readmes_code_promises_is_stored():
+    (code,) = blocks(ROOT / "README.md", "python")
+    assert 'method="apart_plus", steps=200_000' in code
+    table = json.loads((ROOT / "results" / "plus-sixty.json").read_text(encoding="utf-8"))
+    row = table["apart_plus 200000"]
+    assert row["complete"] == row["of"]
+    cells = grid.load("four_rooms").n_states
+    assert f"# {cells} of {cells} cells" in code

@@ -12,7 +12,7 @@ from apart.comparison.rows import ALONE
 from apart.methods import METHODS
 from apart.worlds.spread import ideal_radius
 from apart.worlds.world import TableWorld
-from tabled.base import ROOT, markdown, table
+from tabled.base import ROOT, markdown, numbers, table
 
 
 def between(numbers: Collection[int]) -> str:
@@ -21,9 +21,14 @@ def between(numbers: Collection[int]) -> str:
 
 
 def naming(rows: Iterable[comparison.Result]) -> Callable[[str], str]:
-    """How a table writes a method: marked where one of ``rows`` says that it plans."""
-    planned = {row.label for row in rows if row.plans}
-    return lambda label: f"`{label}`" + show.PLANS * (label in planned)
+    """How a table writes a method: with the marks of ``rows``."""
+    marks = show.label_marks(rows)
+    return lambda label: f"`{label}`{marks[label]}"
+
+
+def with_notes(table: str, rows: Iterable[comparison.Result]) -> str:
+    """``table`` and, below it, what its marks mean and which of ``rows`` it does not rank."""
+    return "\n".join([table, "", *(f"- {note}" for note in show.notes(rows))])
 
 
 def distinct(one: comparison.Result, other: comparison.Result) -> str:
@@ -35,7 +40,8 @@ def distinct(one: comparison.Result, other: comparison.Result) -> str:
 def compare() -> str:
     """Methods side by side."""
     found = comparison.read(ROOT / "results" / "compare.json")
-    return f"Measured on: {comparison.machines(found)}.\n\n{show.markdown(found)}"
+    tables = with_notes(show.markdown(found), found)
+    return f"Measured on: {comparison.machines(found)}.\n\n{tables}"
 
 
 @table
@@ -47,7 +53,8 @@ def compare_task() -> str:
 @table
 def compare_few() -> str:
     """How ten skills of each method spread: the covering radius, the best of all worlds first."""
-    found = comparison.read(ROOT / "results" / "compare-few.json")
+    measured = comparison.read(ROOT / "results" / "compare-few.json")
+    found = show.ranked(measured)
     loaded = {row.world: worlds.load(row.world) for row in found}
     ideal = {
         row.world: ideal_radius(world, row.horizon, row.skills)
@@ -73,7 +80,8 @@ def compare_few() -> str:
         there = [cells[label].get(world, "-") for world in ideal]
         rows.append([named(label), *there, f"{fmean(ends[label]):.1f}", many])
     head = [f"{world} (greedy k-center: {n})" for world, n in ideal.items()]
-    return markdown(["method", *head, "distinct last states, mean", "seeds"], rows)
+    table = markdown(["method", *head, "distinct last states, mean", "seeds"], rows)
+    return with_notes(table, measured)
 
 
 @table
@@ -90,7 +98,7 @@ def compare_long() -> str:
         rows.setdefault(row.label, {})[row.world] = distinct(shorter, row)
     head = (f"{world}, 1M / {found[0].steps / 1e6:g}M steps" for world in worlds)
     named = naming(found)
-    return markdown(
+    table = markdown(
         ["", *head, "seeds of 5M"],
         [
             [named(m), *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
@@ -98,6 +106,7 @@ def compare_long() -> str:
             if m in rows
         ],
     )
+    return with_notes(table, found)
 
 
 @table
@@ -115,31 +124,67 @@ def compare_sharing() -> str:
         seeds.setdefault(row.method, set()).add(len(row.seeds))
     in_order = [label for label in METHODS if label in rows]
     named = naming(usual.values())
-    return markdown(
+    table = markdown(
         ["", *(f"{world}, own / all" for world in worlds), "seeds"],
         [
             [named(m), *(rows[m].get(world, "-") for world in worlds), between(seeds[m])]
             for m in in_order
         ],
     )
+    return with_notes(table, found)
 
 
-@table
-def readme_compare() -> str:
-    """Distinct last states of the methods of papers and of ours, in all worlds of a comparison."""
-    found = comparison.read(ROOT / "results" / "compare.json")
-    worlds = list(dict.fromkeys(row.world for row in found))
-    cells: dict[str, dict[str, tuple[float, int]]] = {}
-    for row in found:
-        part = row.label.startswith(("ap_", "ova_")) or row.label != row.method
-        if not part:
-            values = row.cells["distinct"].values
-            cells.setdefault(row.method, {})[row.world] = (fmean(values), len(values))
-    most = {row.world: row.cells["distinct"].most for row in found}
-    named = naming(found)
-    rows = []
-    for method, by_world in sorted(cells.items(), key=lambda item: -item[1][worlds[0]][0]):
-        means = [f"{by_world[w][0]:.1f}" if w in by_world else "-" for w in worlds]
-        seeds = sorted({n for _, n in by_world.values()})
-        rows.append([named(method), *means, " to ".join(dict.fromkeys(map(str, seeds)))])
-    return markdown(["", *(f"{w} ({most[w]:g})" for w in worlds), "seeds"], rows)
+def mean(study: str, label: str, world: str, metric: str = "distinct") -> float:
+    """Of a row in a stored comparison, over its seeds."""
+    rows = comparison.read(ROOT / "results" / f"{study}.json")
+    (row,) = (row for row in rows if (row.label, row.world) == (label, world))
+    return fmean(row.cells[metric].values)
+
+
+@numbers
+def compare_sharing_is_longer() -> list[str]:
+    """Distinct last states in four rooms: `apart` with sharing after 1M steps, without after 5M."""
+    rows = (("compare-sharing", "apart + sharing"), ("compare-long", "apart"))
+    return [f"{mean(study, label, 'four_rooms'):.1f}" for study, label in rows]
+
+
+@numbers
+def compare_sharing_gains() -> list[str]:
+    """How many times as many distinct last states sharing gives, least and most of the worlds."""
+    found = []
+    for method in ("disdain", "count_bonus", "discern"):
+        gains = []
+        for row in comparison.read(ROOT / "results" / "compare-sharing.json"):
+            if row.method == method:
+                gain = fmean(row.cells["distinct"].values) / mean("compare", method, row.world)
+                gains.append(1 / gain if row.label.endswith(ALONE) else gain)
+        found += [f"{min(gains):.1f}", f"{max(gains):.1f}"]
+    return found
+
+
+@numbers
+def compare_few_near_start() -> list[str]:
+    """The covering radius in four rooms of ten skills that stay near the start: least and most."""
+    methods = ("apart", "apart_plus", "vic", "diayn")
+    radii = [mean("compare-few", method, "four_rooms", "covering_radius") for method in methods]
+    return [f"{min(radii):.0f}", f"{max(radii):.0f}"]
+
+
+def _means_everywhere(label: str) -> dict[str, float]:
+    worlds = ("four_rooms", "u_maze", "empty", "classic_rooms")
+    return {world: mean("compare", label, world) for world in worlds}
+
+
+@numbers
+def count_bonus_beside_disdain() -> list[str]:
+    """By how many distinct last states the two differ: in `empty`, and at most elsewhere."""
+    counts, ensembles = _means_everywhere("count_bonus"), _means_everywhere("disdain")
+    more = {world: counts[world] - ensembles[world] for world in counts}
+    return [f"{more.pop('empty'):.1f}", f"{max(map(abs, more.values())):.1f}"]
+
+
+@numbers
+def eddict_last_states() -> list[str]:
+    """The fewest and the most of the four worlds."""
+    found = _means_everywhere("eddict").values()
+    return [f"{min(found):.0f}", f"{max(found):.0f}"]

@@ -2,10 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from statistics import fmean
 from typing import Any
 
-from tabled.base import markdown, stored, table, thousands
+from apart.methods import METHODS
+from apart.references import Paper, Verdict
+from tabled.base import ROOT, markdown, numbers, stored, table, thousands
+
+PAPERS: dict[str, Paper] = {
+    name: paper for name, method in METHODS.items() if (paper := method.paper) is not None
+}
+
+
+@table
+def family_papers() -> str:
+    """What each method leaves out of its paper; those that follow it first."""
+    order, pages = list(Verdict), _pages()
+    rows = [
+        [
+            f"[`{name}`]({pages[name]})",
+            f"[{paper.title}]({paper.link})",
+            paper.verdict,
+            paper.leaves_out,
+        ]
+        for name, paper in sorted(PAPERS.items(), key=lambda item: order.index(item[1].verdict))
+    ]
+    return markdown(["method", "paper", "verdict", "what it leaves out"], rows)
+
+
+def _pages() -> dict[str, str]:
+    """Method -> its page, by the names in headings."""
+    return {
+        name: path.name
+        for path in sorted((ROOT / "docs" / "family").glob("*.md"))
+        for name in re.findall(r"`(\w+)`", path.read_text(encoding="utf-8").partition("\n")[0])
+    }
+
+
+@numbers
+def family_size() -> list[str]:
+    """Methods, their papers, and how many methods have each verdict."""
+    verdicts = [paper.verdict for paper in PAPERS.values()]
+    papers = {paper.link for paper in PAPERS.values()}
+    return list(map(str, [len(PAPERS), len(papers), *map(verdicts.count, Verdict)]))
 
 
 @table
@@ -217,3 +257,25 @@ def family_upside() -> str:
     head += ["longest chain"]
     head += ["distinct last cells", "covering radius", "ideal radius for as many"]
     return markdown([*head, "least mean posterior"], rows)
+
+
+@numbers
+def disdain_averaged() -> list[str]:
+    """The highest information count at 600M steps where steps are means over trajectories."""
+    last = stored("family-disdain-long")["variants"]["disdain"][-1]
+    assert last["updates"] * 320 == 600e6
+    return [f"{max(last['information_count']):.1f}"]
+
+
+@numbers
+def domino_leaves_the_task() -> list[str]:
+    """On how many seeds some skill earns nothing, of how many."""
+    rows = [row for row in stored("family-blocked") if row["method"] == "domino"]
+    return [f"{sum(row['mean_return'] < row['best_return'] for row in rows)}", f"{len(rows)}"]
+
+
+@numbers
+def smerl_comes_around() -> list[str]:
+    """On how many seeds some skill comes to the goal by the longer way, of how many."""
+    rows = _grouped("family-blocked", "method", "share")["smerl", None]
+    return [f"{sum(row['upper_walled'] > 0 for row in rows)}", f"{len(rows)}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import fmean
 from typing import Any
 
-from tabled.base import markdown, stored, table, thousands
+from tabled.base import markdown, numbers, stored, table, thousands
 
 
 @table
@@ -112,20 +112,22 @@ def _maze_sizes(label: str) -> list[str]:
 
 @table
 def readme_mazes() -> str:
-    """The rows of `maze_upside` that a first reader asks for."""
-    rows: list[list[object]] = []
-    for label, k, words in (
-        ("apart_spread", "100", "`apart_spread`, 100 skills"),
-        ("apart_spread", UPSIDE_SIZES, f"`apart_spread`, {UPSIDE_SIZES} skills"),
-        ("apart_spread, bins", "100", "the same on the graph of buckets (`bins`), 100 skills"),
-    ):
-        runs = _maze_runs(label, k)
-        seeds = " and ".join(dict.fromkeys(str(len(found)) for found in runs))
-        rows.append([words, *map(_visited, runs), seeds])
-    for label in ("UPSIDE, 1M steps", "flat UPSIDE", "DIAYN, 10M steps"):
-        k, found = list(PUBLISHED_MAZES[label].items())[-1]
-        rows.append([f"*{label}*, {k} skills (as published)", *found, 3])
-    return markdown(["", "bottleneck (100)", "U (72)", "seeds"], rows)
+    """Four rows whose conditions differ, each beside its own."""
+    held, sizes = "every fourth step", UPSIDE_SIZES.replace(" ", "")
+    spread, walk = _maze_runs("apart_spread", UPSIDE_SIZES), _maze_runs("random_walk", "100")
+    every_step = stored("mazes")["hold"]["1"]["bounded"]["0"]
+    rows: list[list[object]] = [
+        [f"`apart_spread`, {sizes} skills", held, "1M", *map(_visited, spread), 8],
+        [
+            *("`apart_spread`, 100 skills", "every step", thousands(every_step["env_steps"])),
+            *(every_step["visited"], "not run", 1),
+        ],
+        ["random actions, 100 episodes", held, "-", *map(_visited, walk), 8],
+    ]
+    assert {len(runs) for runs in (*spread, *walk)} == {8}
+    ((_, found),) = PUBLISHED_MAZES["UPSIDE, 1M steps"].items()
+    rows.append([f"*UPSIDE, {sizes} skills (published)*", "every step", "1M", *found, 3])
+    return markdown(["", "decisions", "steps", "bottleneck", "U", "seeds"], rows)
 
 
 @table
@@ -244,3 +246,35 @@ def maze_speed() -> str:
         for row in stored("mazes")["speed"]
     ]
     return markdown(["updates", "last layer", "ms per episode", "steps per second"], rows)
+
+
+def _mean_visited(label: str, k: str) -> list[str]:
+    """Buckets of the bottleneck and of the U."""
+    return [f"{fmean(run['visited'] for run in runs):.1f}" for runs in _maze_runs(label, k)]
+
+
+@numbers
+def maze_random() -> list[str]:
+    """Buckets that 100 random episodes visit, held as ours and in single steps as UPSIDE's."""
+    walk = stored("mazes")["walk"]
+    single = [fmean(run["visited"] for run in walk[name].values()) for name in ("bottleneck", "u")]
+    return [*_mean_visited("random_walk", "100"), *(f"{mean:.1f}" for mean in single)]
+
+
+@numbers
+def maze_every_step() -> list[str]:
+    """Buckets that `apart_spread` visits: deciding at every step, with more updates, held for 4."""
+    hold = stored("mazes")["hold"]
+    return [f"{hold[name]['bounded']['0']['visited']}" for name in ("1", "1, 16 updates", "4")]
+
+
+@numbers
+def maze_eddict() -> list[str]:
+    """Buckets that 50 skills visit, and that as many random episodes do."""
+    ours = [f"{float(mean):.0f}" for mean in _mean_visited("eddict", "50")]
+    return [*ours, *_mean_visited("random_walk", "50")]
+
+
+@numbers
+def maze_edl() -> list[str]:
+    return _mean_visited("edl", "50")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tabled.base import markdown, stored, table, thousands
+from statistics import fmean
+
+from apart.worlds import grid
+from tabled.base import markdown, numbers, reproduced, stored, table, thousands
 
 
 @table
@@ -54,3 +57,29 @@ def cnn_profile() -> str:
         body = [[name, f"{ms:,.0f}"] for name, ms in table[title].items()]
         parts.append(markdown([title, "ms"], body))
     return "\n\n".join(parts)
+
+
+@numbers
+def pixels_same_steps() -> list[str]:
+    """Thousands of steps; skills of three methods at the end; those of `apart` after 24k."""
+    found = reproduced("pixels")
+    ends = [f"{fmean(found.final(m)):g}" for m in ("apart", "diayn", "apart_pixels")]
+    return [f"{found.steps / 1e3:.0f}", *ends, f"{fmean(found.at('apart', 24_000)):g}"]
+
+
+@numbers
+def pixels_for_apart() -> list[str]:
+    """What half of the skills would take: updates and steps of the table, seconds each, hours."""
+    curves = [run["curve"] for run in stored("reproduce/reward_table")["runs"][APART_ROW]]
+    skills = map(fmean, zip(*(curve["n_effective"] for curve in curves), strict=True))
+    world = grid.load("four_rooms")
+    at = zip(curves[0]["env_steps"], skills, strict=True)
+    steps = next(steps for steps, mean in at if mean >= world.n_states / 2)
+    runs = stored("pixels-learning")["apart"]
+    seconds = sum(run["wall_seconds"] for run in runs) / sum(run["updates"] for run in runs)
+    updates = steps / world.about.horizon
+    hours = updates * seconds / 3600
+    return [f"{round(updates, -2):,.0f}", f"{steps / 1e3:.0f}", f"{seconds:.1f}", f"{hours:.0f}"]
+
+
+APART_ROW = "AP min, both (APART)"

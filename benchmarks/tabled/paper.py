@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+from apart._config import Config
 from apart.methods import READINGS
 from apart.paper import _ledger
 from apart.paper._judge import spread
 from apart.paper._spec import NAMES, WORLDS
 from apart.paper.reward_table import ROWS
-from tabled.base import ROOT, markdown, reproduced, table
+from apart.worlds import exact, grid
+from tabled.base import ROOT, markdown, numbers, reproduced, table
 
 
 @table
@@ -84,3 +86,18 @@ def versions() -> str:
 def headline() -> str:
     """How many claims of the paper hold here."""
     return _ledger.headline(_ledger.results_in(ROOT / "results" / "reproduce"))
+
+
+@numbers
+def random_walk_cells() -> list[str]:
+    """Distinct last cells of as many random episodes as there are skills, in four rooms."""
+    world = grid.load("four_rooms")
+    return [f"{exact.random_walk_skills(world, world.about.horizon, Config.skills):.2f}"]
+
+
+@numbers
+def learned_skills_runs() -> list[str]:
+    """Millions of steps, seeds, and when the last of them had all skills of four rooms."""
+    found = reproduced("learned_skills")
+    full = max(found.first("apart four_rooms", grid.load("four_rooms").n_states))
+    return [f"{found.steps / 1e6:.0f}", f"{found.seeds}", f"{full / 1e6:.1f}"]

@@ -6,7 +6,7 @@ from typing import Any
 
 from apart.methods import METHODS
 from apart.report import statistics
-from tabled.base import markdown, stored, table
+from tabled.base import markdown, numbers, stored, table
 
 
 def _percent(scores: list[float]) -> str:
@@ -94,3 +94,33 @@ def payoff_tasks() -> str:
     ways = sorted({how for row in by_task.values() for how in row}, key=way_rank)
     table = [[how, *(row.get(how, "") for row in by_task.values())] for how in ways]
     return markdown(["actions", *by_task], table)
+
+
+def _quicker(task: str, way: str) -> str:
+    """How many times as fast as optimistic primitive actions."""
+    found = stored("payoff")
+    ways = ("primitive, optimistic", way)
+    plain, skills = (task_steps(found["tasks"][f"{task} | {w}"], found["budget"]) for w in ways)
+    return f"{plain.estimate / skills.estimate:.1f}"
+
+
+@numbers
+def payoff_quicker() -> list[str]:
+    """Skills of `apart_plus` in tasks of one stage."""
+    tasks = ("far corner", "a goal that moves", "MiniGrid DoorKey 5x5")
+    return [_quicker(task, "skills of apart_plus") for task in tasks]
+
+
+@numbers
+def payoff_quicker_within() -> list[str]:
+    """Skills of `apart_spread` with intra-option learning: two tasks in stages, one of one."""
+    tasks = ("two cells in order", "key and doors", "far corner")
+    return [_quicker(task, "skills of apart_spread, intra-option") for task in tasks]
+
+
+@numbers
+def payoff_settings() -> list[str]:
+    """The most steps of a task; steps, discount and random episodes in mazes."""
+    found = stored("payoff")
+    steps = [f"{found[name]:,}" for name in ("budget", "maze_steps")]
+    return [*steps, f"{found['maze_discount']}", f"{found['walks']}"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from apart._config import Config
 from apart.paper._spec import WORLDS
-from tabled.base import markdown, stored, table, thousands
+from tabled.base import markdown, numbers, stored, table, thousands
 
 
 @table
@@ -101,3 +102,34 @@ def reward_maps() -> str:
     rows = [[name, *found.values()] for name, found in stored("reward-maps").items()]
     head = next(iter(stored("reward-maps").values()))
     return markdown(["reward, one seed, 500k steps", *head], rows)
+
+
+@numbers
+def plus_settings() -> list[str]:
+    """Seeds of each study in the order of the page; maps and their seeds; steps of the ablation."""
+    long, maps, ablation = stored("plus-long"), stored("plus-maps"), stored("plus-ablation")
+    return [
+        f"{stored('plus-sixty')['apart_plus 200000']['of'] // len(WORLDS)}",
+        f"{len({row['seed'] for row in long})}",
+        f"{len({key.split()[0] for key in maps})}",
+        f"{len(next(iter(maps.values()))['found'])}",
+        f"{ablation[0]['steps']:,}",
+        f"{len(ablation[0]['four_rooms']['found'])}",
+        f"{len(stored('plus-slip')[0]['found'])}",
+    ]
+
+
+@numbers
+def plus_in_empty() -> list[str]:
+    """Skills in `empty`: logits with decay and without, counts with sampled batches."""
+    rows = {row["change"]: row for row in stored("plus-ablation") if row["method"] == "apart_plus"}
+    changes = ("logits, not counts", "logits without decay", "no sweep")
+    return [f"{rows[change]['empty']['mean']:.1f}" for change in changes]
+
+
+@numbers
+def quickstart_run() -> list[str]:
+    """The most skills of the quickstart's run, and the evaluation that first had them."""
+    curve = {at: n for at, n in stored("animation")["curve"] if at % Config.evaluate_every == 0}
+    skills = max(curve.values())
+    return [f"{skills}", f"{min(at for at, n in curve.items() if n == skills):,}"]

@@ -8,9 +8,11 @@ from typing import Any
 
 from readings import AXES, PUBLISHED, choice, gap, name_of, reading_of
 
+from apart._config import Config
 from apart.paper._judge import spread
 from apart.paper.reward_table import ROWS
-from tabled.base import markdown, reproduced, stored, table
+from apart.worlds import grid
+from tabled.base import markdown, numbers, reproduced, stored, table
 
 
 def searched() -> dict[str, Any]:
@@ -118,3 +120,27 @@ def readings_tried() -> str:
         sign = "" if all(cells) else "at least "
         lines.append([beside_published(name), *cells, f"{sign}{gap(rows, [0]):.1f}"])
     return markdown(["reading", *ROWS, "mean gap"], lines)
+
+
+@numbers
+def readings_least_vote() -> list[str]:
+    """AP min, alone and with dropout: where it ends, what was tried, and the Q that has fewer."""
+    rows = searched()[name_of(PUBLISHED)]
+    mean = fmean(rows[row][str(seed)] for row in ("AP min", "AP min, dropout") for seed in range(4))
+    tried = [
+        [int(one[axis]) for one in map(reading_of, searched()) if axis in one]
+        for axis in ("episodes per update", "target network")
+    ]
+    finished = [found for found in searched().values() if "AP min" in found]
+    fewest = min(finished, key=lambda found: found["AP min"]["0"])
+    few = [fewest[row]["0"] for row in ("AP min", "AP min, dropout", "AP min, both (APART)")]
+    ends = [end(axis) for axis in tried for end in (min, max)]
+    return [f"{round(mean, -1):.0f}", *map(str, ends), *map(str, few)]
+
+
+@numbers
+def readings_replay() -> list[str]:
+    """Of one skill each: collections that a replay holds, and skills that these are of."""
+    steps = int(PUBLISHED["episodes per update"]) * grid.load("four_rooms").about.horizon
+    collections, k = Config.buffer // steps, Config.skills
+    return [f"{collections}", f"{k * (1 - (1 - 1 / k) ** collections):.0f}"]

@@ -1,141 +1,148 @@
-"""The README's own tables."""
+"""The README's tables, and the numbers in its sentences."""
 
 from __future__ import annotations
 
 import math
-from statistics import fmean
+from collections.abc import Sequence
+from functools import cache
+from statistics import median
 
-from apart._config import Config
-from apart.paper._spec import WORLDS, Results
+from apart.comparison import results as comparison
+from apart.methods import OURS, PUBLISHED
+from apart.paper import _ledger
+from apart.paper._spec import WORLDS
 from apart.paper.reward_table import ROWS
-from apart.paper.tuned_long import ALL
-from apart.worlds import exact, grid
-from tabled.base import markdown, reproduced, stored, table, thousands
-from tabled.paper import headline
+from apart.report import statistics
+from tabled.base import ROOT, markdown, numbers, reproduced, stored, table, thousands
+
+WORLD, HELD_OUT = "four_rooms", "classic_rooms"
+SHARED = "apart + sharing"  # its label in a comparison
+
+
+@cache
+def compared(name: str = "compare") -> dict[tuple[str, str], comparison.Result]:
+    """The rows of a stored comparison by label and world."""
+    found = comparison.read(ROOT / "results" / f"{name}.json")
+    return {(row.label, row.world): row for row in found}
+
+
+def mean_of(label: str, name: str = "compare", world: str = WORLD) -> str:
+    """``68.5 ± 0.8``: different last cells, with the 95 % interval; needs eight seeds."""
+    row = compared(name)[label, world]
+    assert len(row.seeds) >= 8, f"{label} in {name}: {len(row.seeds)} seeds"
+    return comparison.words("distinct", row.cells["distinct"])
+
+
+def estimate_of(label: str, name: str = "compare") -> str:
+    """The mean alone, for a sentence."""
+    return mean_of(label, name).split(" ")[0]
+
+
+def millions(name: str) -> str:
+    return "{:g}M".format(compared(name)["apart", WORLD].steps / 1e6)
 
 
 @table
-def readme() -> str:
-    plus = stored("plus-sixty")
-    old = reproduced("learned_skills")
+def readme_replay() -> str:
+    """Methods that learn from replayed batches, after both budgets."""
+    rewarded = {
+        "diayn": "log posterior of the skill, every step",
+        "vic": "log posterior, last step",
+        "tuned_vic": "posterior scaled to [-1, 1], last step",
+        "apart": "lowest vote of pairwise classifiers, ascending",
+    }
+    rows = [
+        [f"`{name}`", why, mean_of(name), mean_of(name, "compare-long")]
+        for name, why in rewarded.items()
+    ]
+    why = "the same, with `--q-rule shared_adam`"
+    rows.append(["`apart`", why, mean_of(SHARED, "compare-sharing"), "not run"])
+    head = ["method", "reward", f"{millions('compare')} steps"]
+    return markdown([*head, f"{millions('compare-long')} steps"], rows)
+
+
+def complete(label: str, *places: str) -> str:
+    """``24/24``: seeds with all skills that there can be; where not all have, also the mean."""
+    cells = [compared()[label, place].cells["distinct"] for place in places]
+    full = sum(value == cell.most for cell in cells for value in cell.values)
+    seeds = sum(len(cell.values) for cell in cells)
+    assert seeds >= 8 * len(places), f"{label}: {seeds} seeds in {places}"
+    if full == seeds:
+        return f"{full}/{seeds}"
+    (place,), (cell,) = places, cells
+    return f"{full}/{seeds} ({mean_of(label, world=place)} of {cell.most:g})"
+
+
+@table
+def readme_planning() -> str:
+    """Methods that plan over all transitions, where ours were tuned and where they were not."""
     rows = []
-    for steps in (5_000_000, old.steps):
-        means = [fmean(old.at(f"apart {w}", steps)) for w in WORLDS]
-        seeds = len(old.runs["apart four_rooms"])
-        words = f"`apart`, our reading, {steps / 1e6:g}M steps, {seeds} seeds"
-        rows.append([words, *(f"{mean:.1f} on average" for mean in means)])
-    for key in ("apart_plus 200000", "apart_plus 1000000"):
-        row = plus[key]
-        cells = [
-            f"{row['per_world'][w]['complete']} of {row['of'] // 3} seeds complete" for w in WORLDS
-        ]
-        rows.append(
-            [f"`apart_plus` (tabular planning), {thousands(int(key.split()[1]))} steps", *cells]
-        )
-    return markdown(["", "four_rooms (85)", "empty (100)", "u_maze (72)"], rows)
+    for name in ("apart_plus", "apart_logits", "apart_spread", "edl"):
+        cells = compared()[name, WORLD].cells
+        seconds, latest = (cells[of].values for of in ("seconds", "steps_to_full"))
+        assert math.isfinite(max(latest))
+        both = complete(name, *WORLDS), complete(name, HELD_OUT)
+        rows.append([f"`{name}`", *both, thousands(max(latest)), f"{median(seconds):.0f}"])
+    head = ["method", ", ".join(WORLDS), HELD_OUT, f"{WORLD} complete after", "median seconds"]
+    return markdown(head, rows)
 
 
-@table
-def readme_methods() -> str:
-    """Skills in four rooms, and what each method needs for them."""
-    world, sixty = grid.load("four_rooms"), stored("plus-sixty")
-    long, tuned = reproduced("learned_skills"), reproduced("tuned_vic")
-    walk = exact.random_walk_skills(world, world.about.horizon, Config.skills)
+@numbers
+def readme_chance() -> Sequence[str]:
+    """Cells in which as many episodes of random actions end."""
+    return [estimate_of("random_walk")]
 
-    def at_5m(results: Results, method: str) -> tuple[str, str]:
-        found = results.at(f"{method} four_rooms", 5e6)
-        return f"{fmean(found):.1f}", f"5M, {len(found)} seeds"
 
-    def complete(method: str, steps: int) -> tuple[str, str]:
-        row, seeds = sixty[f"{method} {steps}"], sixty[f"{method} {steps}"]["of"] // len(WORLDS)
-        full = row["per_world"]["four_rooms"]["complete"]
-        shown = f"**{world.n_states}** ({full} of {seeds} seeds complete)"
-        return shown, f"{thousands(steps)}, {seeds} seeds"
+@numbers
+def readme_claims() -> Sequence[str]:
+    """All claims; held in our reading, in the published one, in at least one."""
+    found = _ledger.tally(_ledger.results_in(ROOT / "results" / "reproduce"))
+    counts = (found.total, found.held[OURS], found.held[PUBLISHED], found.either)
+    return [str(count) for count in counts]
 
-    def soon(method: str) -> tuple[str, str]:
-        rows = [r for r in stored("spread-soon") if r["method"] == method]
-        at = [r["first_full_at"] for r in rows if r["world"] == "four_rooms"]
-        full = [n for n in at if n is not None]
-        shown = f"**{world.n_states}** ({len(full)} of {len(at)} seeds complete)"
-        return shown, f"first complete at {thousands(max(full))}, {len(at)} seeds"
 
-    seen = stored("pixels-learning")["apart_logits"]
-    pixels = sorted(run["n_effective"] for run in seen)
-    steps = seen[0]["curve"]["env_steps"][-1]
-    arxiv = "https://arxiv.org/abs/"
-    apart, own = f"[APART]({arxiv}2308.12649)", "this software"
-    nothing = "nothing (replay of 50,000 transitions)"
-    rows: list[list[str]] = [
-        ["random_walk", "-", "random actions, for comparison", f"{walk:.0f}", "-", "-"],
-        [
-            *("diayn", f"[DIAYN]({arxiv}1802.06070)", "log posterior of the skill, every step"),
-            *(*at_5m(long, "diayn"), nothing),
-        ],
-        [
-            *("vic", f"[VIC]({arxiv}1611.07507)", "log posterior of the skill, last step only"),
-            *(*at_5m(long, "vic"), nothing),
-        ],
-        [
-            *(
-                "tuned_vic",
-                apart,
-                "VIC with its posterior scaled to [-1, 1], inverse temperature 10",
-            ),
-            *(*at_5m(tuned, "tuned_vic"), nothing),
-        ],
-        [
-            *("apart", apart, "a classifier for each pair of skills; the lowest of its votes"),
-            *(*at_5m(long, "apart"), nothing),
-        ],
-        [
-            *("apart_logits", own, "margin over the strongest rival, K trained logits"),
-            *complete("apart_logits", 300_000),
-            "tabular planning: keeps every transition seen, sweeps over all of them",
-        ],
-        [
-            *("apart_plus", own, "the same with counts of last states, no trained discriminator"),
-            *complete("apart_plus", 200_000),
-            "tabular planning, as above; states must be enumerable",
-        ],
-        [
-            *("apart_spread", own, "coming to an end of its own, planned on what was seen"),
-            *soon("apart_spread"),
-            "tabular planning, as above; goes where an action was never tried",
-        ],
-        [
-            *("apart_pixels", own, "`apart_logits` with CNNs on images"),
-            *(f"{pixels[0]} to {pixels[-1]}", f"{thousands(steps)}, {len(seen)} seeds"),
-            f"images as input, but sweeps over the {world.n_states} true states",
-        ],
+@numbers
+def readme_paper() -> Sequence[str]:
+    """After 5M steps: `apart`, the paper's; `diayn`, the paper's; `ap_min`, the paper's."""
+    published = {method: f"{mean:g}" for method, mean, _ in ROWS.values()}
+    assert millions("compare-long") == "5M"
+    names = ("apart", "diayn", "ap_min")
+    return [n for m in names for n in (estimate_of(m, "compare-long"), published[m])]
+
+
+@numbers
+def readme_sign() -> Sequence[str]:
+    """Skills of VIC with a reward in [-1, 1], and in [0, 1]; seeds."""
+    found = reproduced("tuned_readings")
+    names = ("the default", "the posterior itself")
+    means = [f"{statistics.mean(found.final(name)).estimate:.1f}" for name in names]
+    return [*means, str(len(found.final(names[0])))]
+
+
+@numbers
+def readme_sharing() -> Sequence[str]:
+    """Skills of `apart` with sharing after 1M steps, without after 5M; the ratio of their times."""
+    ratio = stored("sharing-speed")["ratios"]
+    means = [estimate_of(SHARED, "compare-sharing"), estimate_of("apart", "compare-long")]
+    return [*means, f"{statistics.mean(ratio).estimate:.1f}"]
+
+
+@numbers
+def readme_few() -> Sequence[str]:
+    """Steps from the nearest of ten ends to the farthest cell: `apart_plus`, `apart_spread`."""
+    rows = compared("compare-few")
+    found = [rows[m, WORLD].cells["covering_radius"].values for m in ("apart_plus", "apart_spread")]
+    assert {len(values) for values in found} == {8}
+    return [f"{statistics.mean(values).estimate:.0f}" for values in found]
+
+
+@numbers
+def readme_gym() -> Sequence[str]:
+    """Gymnasium worlds where `apart_spread` is not shown to be better than chance; of how many."""
+    tables = [world["runs"] for world in stored("worlds-gym").values()]
+    ends = [
+        [[run["found"] for run in runs[name].values()] for name in ("apart_spread", "random_walk")]
+        for runs in tables
     ]
-    head = ["method", "from", "rewarded for", f"skills found, of {world.n_states}"]
-    head += ["environment steps", "needs beyond sampled episodes"]
-    return markdown(head, [[f"`{row[0]}`", *row[1:]] for row in rows])
-
-
-@table
-def readme_state() -> str:
-    """The same with two examples."""
-    found, counted = reproduced("reward_table"), reproduced("tuned_long")
-    row = next(label for label, (method, *_) in ROWS.items() if method == "apart")
-    paper = ROWS[row][1]
-    ours, theirs = (
-        fmean(found.at(row, 5e6)),
-        fmean(reproduced("reward_table", "published").at(row, 5e6)),
-    )
-    tuned = [counted.first(f"tuned_vic {w}", n) for w, (n, _) in ALL.items()]
-    had = sum(math.isfinite(at) for seeds in tuned for at in seeds)
-    lines = [
-        f"**State of the reproduction.** {headline()} "
-        "([which, and why not](docs/paper/ledger.md)).",
-        f"Two examples: `apart` finds {ours:.1f} of 85 skills after 5M steps, {theirs:.1f} with "
-        f"`--reading published`, where the paper reports {paper:g} (the first is better, the "
-        "interval of the second comes within two of its deviations: both count as reproduced); "
-        "`tuned_vic`, in our reading, had all skills of "
-        f"its world at some evaluation within {counted.steps / 1e6:.0f}M steps in {had} of "
-        f"{sum(map(len, tuned))} runs (three worlds), where the paper reports all.",
-        "The paper leaves open how many updates are made per step, whether the one layer has a "
-        "bias, and more; what comes closest to its numbers was "
-        "[searched for](docs/paper/readings.md).",
-    ]
-    return "\n".join(f"> {line}" for line in lines)
+    better = sum(statistics.difference(*both).low > 0 for both in ends)
+    return [str(len(ends) - better), str(len(ends))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from statistics import fmean
 
-from tabled.base import ROOT, markdown, stored, table, thousands
+from tabled.base import ROOT, markdown, numbers, stored, table, thousands
 
 
 @table
@@ -115,3 +115,37 @@ def spread_ablation() -> str:
         rows.append([change or "none: the method as it is", *cells])
     head = [f"K = {k}: mean score (least)" for k in sorted({row["skills"] for row in table})]
     return markdown(["change", *head], rows)
+
+
+@numbers
+def spread_complete() -> list[str]:
+    """Runs with a skill for each cell, of all runs; worlds: `apart_spread`, then `apart_plus`."""
+    found = []
+    for method in ("apart_spread", "apart_plus"):
+        rows = [row for row in stored("spread-complete") if row["method"] == method]
+        found += [sum(row["found"] == row["cells"] for row in rows), len(rows)]
+    return [*map(str, found), f"{len({row['world'] for row in stored('spread-complete')})}"]
+
+
+@numbers
+def spread_epsilon() -> list[str]:
+    """The covering radius, whatever the share of random actions, and the ideal."""
+    rows = stored("spread-epsilon")
+    (radius,) = {row["radius"] for row in rows}
+    return [f"{radius}", f"{rows[0]['ideal_radius']}"]
+
+
+@numbers
+def spread_same_radius() -> list[str]:
+    """In how many settings all seeds have one covering radius, of how many; runs."""
+    radii: dict[tuple[str, int], set[int]] = {}
+    for row in stored("spread-maps"):
+        radii.setdefault((row["world"], row["skills"]), set()).add(row["radius"])
+    return [f"{sum(len(found) == 1 for found in radii.values())}", f"{len(radii)}"]
+
+
+@numbers
+def spread_cost() -> list[str]:
+    """The time of a run beside one of `apart_plus`, least and most."""
+    ratios = [row["ratio_of_means"] for row in stored("spread-cost")]
+    return [f"{min(ratios):.2f}", f"{max(ratios):.2f}"]

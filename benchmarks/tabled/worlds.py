@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tabled.base import markdown, stored, table, thousands
+from apart import settings
+from apart.methods import METHODS
+from apart.worlds import hosts, places, spaces
+from apart.worlds.world import (
+    FEW_SKILLS,
+    USUAL_HORIZON,
+    About,
+    HostWorld,
+    JaxWorld,
+    ObsSpec,
+    Places,
+    Usual,
+)
+from tabled.base import markdown, numbers, stored, table, thousands
 
 
 @table
@@ -67,3 +80,43 @@ def worlds_tables() -> str:
             )
     head = ["`table:gym:...`", "states", "search, s", "T", "skills found, by seed", "of"]
     return markdown([*head, "random walk", "steps", ""], rows)
+
+
+def _usual(kind: type[JaxWorld] | type[HostWorld], **functions: object) -> Usual:
+    """What the world sets in a world with very many places."""
+    about = About("any", {}, USUAL_HORIZON, n_actions=2)
+    return kind(about, Places(n=10**6), ObsSpec((2,)), **functions).usual
+
+
+@numbers
+def defaults_of_jax_worlds() -> list[str]:
+    """Most skills, skills where places are unknown, least budget, episodes at a time."""
+    names = ("reset", "step", "observe", "place")
+    usual = _usual(JaxWorld, **dict.fromkeys(names))
+    steps = f"{usual.steps / 1e6:g}M"
+    return [f"{usual.skills}", f"{FEW_SKILLS}", steps, f"{usual.episodes_per_update}"]
+
+
+@numbers
+def defaults_of_gymnasium() -> list[str]:
+    """The same, then the longest T."""
+    usual = _usual(HostWorld, make=None, place=None)
+    steps = thousands(usual.steps)
+    some = [f"{usual.skills}", f"{FEW_SKILLS}", steps, f"{usual.episodes_per_update}"]
+    return [*some, f"{USUAL_HORIZON}"]
+
+
+@numbers
+def defaults_outside_tables() -> list[str]:
+    """Steps between updates, those of UPSIDE, decisions, evaluations' share, GB of replay."""
+    method = METHODS["diayn"].elsewhere
+    some = [method.steps_per_update, METHODS["upside"].elsewhere.steps_per_update]
+    some += [method.decisions, settings._SHARE, settings._REPLAY_BYTES // 10**9]
+    return [*map(str, some)]
+
+
+@numbers
+def gymnasium_limits() -> list[str]:
+    """Bins, timeout, steps of random play, joint actions, heads, bins per cell, Atari games."""
+    some = [hosts._BINS, HostWorld.timeout, hosts._SAMPLE, spaces._MOST_JOINT, spaces.MAX_HEADS]
+    return [f"{number:g}" for number in (*some, places._PER_CELL, len(places._RAM))]

@@ -33,7 +33,7 @@ class OptionSpec:
     auto: bool = False
 
 
-EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "everyday", "objective", "learning", "networks"
+EVERYDAY, OBJECTIVE, LEARNING, NETWORKS = "common", "objective", "learning", "networks"
 
 
 def _option(default: Any, help: str, group: str, **spec: Any) -> Any:
@@ -47,14 +47,14 @@ class Config:
     Defaults do not change: a run's identity is what differs from them.
     """
 
-    method: str = _option("apart", "name of a method", EVERYDAY, kind="method")
+    method: str = _option("apart", "method to train", EVERYDAY, kind="method")
     steps: int = _option(
-        5_000_000, "environment steps (5000000, 5M, 200k)", EVERYDAY, low=1, high=1e13
+        5_000_000, "environment steps in total, such as 200k or 5M", EVERYDAY, low=1, high=1e13
     )
     seed: int = _option(0, "random seed", EVERYDAY, low=0, high=2**31 - 1)
     skills: int = _option(
         100,
-        "number of skills K; auto: one for each cell in reach",
+        "number of skills K; auto: one for every cell that can be reached",
         EVERYDAY,
         low=2,
         high=100_000,
@@ -62,7 +62,7 @@ class Config:
     )
     horizon: int = _option(
         0,
-        "steps of an episode T; 0: the world's own; auto: twice the way to the farthest cell, "
+        "steps per episode T; 0: the world's own; auto: twice the distance to the farthest cell, "
         "outside tables the world's own",
         EVERYDAY,
         low=0,
@@ -71,7 +71,7 @@ class Config:
     )
     hold: int = _option(
         1,
-        "environment steps for which an action is held; the agent decides T / N times",
+        "repeat each action for N environment steps; the agent decides T / N times",
         EVERYDAY,
         low=1,
         high=100_000,
@@ -79,45 +79,52 @@ class Config:
     evaluate_every: int = _option(
         25_000, "environment steps between evaluations", EVERYDAY, low=1, high=1e13
     )
-    objective: str = _option("told_apart", "what gives the rewards", OBJECTIVE, kind="objective")
+    objective: str = _option("told_apart", "source of the rewards", OBJECTIVE, kind="objective")
     discriminator: str = _option(
-        "all_pairs", "form of the discriminator", OBJECTIVE, kind="discriminator"
+        "all_pairs", "kind of discriminator", OBJECTIVE, kind="discriminator"
     )
     reward: str = _option("min_pairs", "intrinsic reward", OBJECTIVE, kind="reward")
-    context: str = _option("next", "what the discriminator sees", OBJECTIVE, kind="context")
-    time_weight: str = _option("square", "weight of step t", OBJECTIVE, kind="time weight")
+    context: str = _option("next", "state that the discriminator sees", OBJECTIVE, kind="context")
+    time_weight: str = _option(
+        "square", "weight W(t) of the reward at step t", OBJECTIVE, kind="time weight"
+    )
     dropout: bool = _option(
-        False, "keep the reward with probability W(t) instead of times W(t)", OBJECTIVE
+        False, "keep a reward with probability W(t) instead of multiplying it by W(t)", OBJECTIVE
     )
     keep: float = _option(
         0.5,
-        "probability that --dropout keeps a reward where W(t) does not ascend",
+        "probability of keeping a reward with --dropout where W(t) does not increase",
         OBJECTIVE,
         low=0,
         high=1,
         traced=True,
     )
     inverse_temperature: float = _option(
-        1.0, "beta in softmax(beta o)", OBJECTIVE, low=0, high=1e6, traced=True
+        1.0, "inverse temperature beta in softmax(beta o)", OBJECTIVE, low=0, high=1e6, traced=True
     )
     prior: float = _option(
         1.0, "pseudo-count of a counting discriminator", OBJECTIVE, low=1e-6, high=1e6, traced=True
     )
     fading: float = _option(
         0.0,
-        "share that the discriminator forgets: of logits at each update, of counts in K episodes",
+        "fraction that the discriminator forgets: of logits per update, of counts per K episodes",
         OBJECTIVE,
         low=0,
         high=1,
         traced=True,
     )
     bonus: float = _option(
-        1.0, "weight of a bonus on top of the reward", OBJECTIVE, low=0, high=1e6, traced=True
+        1.0,
+        "weight of the bonus that is added to the reward",
+        OBJECTIVE,
+        low=0,
+        high=1e6,
+        traced=True,
     )
     optimality: float = _option(
         0.9,
-        "share of the best return of a task that skills are held to (domino), or that lets one "
-        "differ (smerl)",
+        "fraction of a task's best return: skills of domino must keep it; smerl rewards skills for "
+        "being different from there on",
         OBJECTIVE,
         low=0,
         high=2,
@@ -125,65 +132,77 @@ class Config:
     )
     distance: float = _option(
         0.0,
-        "how far skills of domino part, in shares of time (1.41: standing in two places); 0: as "
-        "far as they can",
+        "target distance between the state occupancies of skills in domino (two skills that stay "
+        "in one state each: 1.41); 0: as large as possible",
         OBJECTIVE,
         low=0,
         high=1.42,
         traced=True,
     )
-    batch: int = _option(640, "samples per update", LEARNING, low=1, high=10_000_000)
+    batch: int = _option(640, "batch size of an update", LEARNING, low=1, high=10_000_000)
     buffer: int = _option(
-        50_000, "transitions kept for replay (whole episodes)", LEARNING, low=1, high=1_000_000_000
+        50_000,
+        "size of the replay buffer in transitions, as whole episodes",
+        LEARNING,
+        low=1,
+        high=1_000_000_000,
     )
-    learning_rate: float = _option(2e-3, "rate of Q", LEARNING, low=0, high=1e3, traced=True)
+    learning_rate: float = _option(
+        2e-3, "learning rate of Q", LEARNING, low=0, high=1e3, traced=True
+    )
     discriminator_learning_rate: float = _option(
-        2e-3, "Adam rate of the discriminator", LEARNING, low=0, high=1e3, traced=True
+        2e-3, "learning rate of the discriminator's Adam", LEARNING, low=0, high=1e3, traced=True
     )
-    anneal: bool = _option(False, "rates fall linearly to 0 over the run", LEARNING)
-    discount: float = _option(0.99, "discount gamma", LEARNING, low=0, high=1, traced=True)
+    anneal: bool = _option(False, "decay learning rates linearly to 0 over the run", LEARNING)
+    discount: float = _option(0.99, "discount factor gamma", LEARNING, low=0, high=1, traced=True)
     epsilon: float = _option(
         1e-3, "probability of a random action", LEARNING, low=0, high=1, traced=True
     )
     episodes_per_update: int = _option(
-        1, "episodes before each update", LEARNING, low=1, high=100_000
+        1, "episodes collected before each update", LEARNING, low=1, high=100_000
     )
     one_skill: bool = _option(
-        False, "one skill for all episodes before an update (the paper's Algorithm 2)", LEARNING
+        False,
+        "use one skill for all episodes before an update, as the paper's Algorithm 2",
+        LEARNING,
     )
     updates_per_episode: int = _option(
         1,
-        "updates after each episode, or after those that are made together",
+        "updates after each episode, or after each --episodes-per-update of them",
         LEARNING,
         low=0,
         high=100_000,
     )
-    q_rule: str = _option("adam", "how Q learns, and from what", LEARNING, kind="q rule")
-    bootstrap_last: bool = _option(False, "bootstrap past the last step of an episode", LEARNING)
+    q_rule: str = _option(
+        "adam", "update rule of Q, and the transitions that it uses", LEARNING, kind="q rule"
+    )
+    bootstrap_last: bool = _option(
+        False, "bootstrap from the state after the last step of an episode", LEARNING
+    )
     target_period: int = _option(
-        0, "updates between copies to a target network; 0 has none", LEARNING, low=0, high=10**9
+        0, "updates between copies to the target network; 0: none", LEARNING, low=0, high=10**9
     )
     average_rate: float = _option(
         0.0,
-        "evaluate a moving average of Q with this rate; 0 evaluates Q itself",
+        "evaluate a moving average of Q with this rate; 0: Q itself",
         LEARNING,
         low=0,
         high=1,
     )
     init_q: float = _option(
-        0.01, "initial Q uniform in +- this", LEARNING, low=0, high=1e6, traced=True
+        0.01, "initial Q is uniform in +- this", LEARNING, low=0, high=1e6, traced=True
     )
     init_logits: float = _option(
-        0.1, "initial logits uniform in +- this", LEARNING, low=0, high=1e6, traced=True
+        0.1, "initial logits are uniform in +- this", LEARNING, low=0, high=1e6, traced=True
     )
     observation: str = _option(
-        "auto", "what networks see of a state (pixels:4: pixels per cell)", NETWORKS
+        "auto", "what networks see of a state; pixels:4 draws 4 x 4 pixels per cell", NETWORKS
     )
     network: str = _option(
         "auto",
-        "how Q and logits are computed: table, linear, mlp or cnn, with sizes of one's own as in "
-        "mlp:256,256 and cnn:32,64,128 (cnn:32,64:3 has kernels of 3 x 3); +bias gives the last "
-        "layer one; Q/LOGITS names both, as in table/mlp:2300",
+        "form of Q and of the logits: table, linear, mlp or cnn, with sizes as in mlp:256,256 or "
+        "cnn:32,64,128 (cnn:32,64:3: kernels of 3 x 3); +bias adds a bias to the last layer; "
+        "Q/LOGITS names both, as in table/mlp:2300",
         NETWORKS,
     )
 
@@ -217,22 +236,23 @@ class Config:
         return -(-self.steps // self.collection)
 
     @property
-    def evaluate_iterations(self) -> int:
-        """Rounds between two evaluations."""
-        return max(self.evaluate_every // self.collection, 1)
+    def total_steps(self) -> int:
+        """Environment steps of the whole run where no episode ends early: in full rounds."""
+        return self.iterations * self.collection
 
-    def steps_after(self, iteration: int) -> int:
-        """Environment steps that so many rounds make."""
-        return iteration * self.collection
+    @property
+    def evaluation_interval(self) -> int:
+        """Environment steps between two evaluations, in rounds of full length."""
+        return max(self.evaluate_every // self.collection, 1) * self.collection
 
-    def updates_after(self, iteration: int) -> int:
-        """Updates that so many rounds make."""
-        return iteration * self.updates_per_episode
+    def updates_after(self, env_steps: int) -> int:
+        """Updates that so many environment steps come with."""
+        return env_steps * self.updates_per_episode // self.collection
 
-    def next_evaluation(self, iteration: int) -> int:
-        """The round after ``iteration`` in which the skills are evaluated next."""
-        every = self.evaluate_iterations
-        return min((iteration // every + 1) * every, self.iterations)
+    def next_evaluation(self, env_steps: int) -> int:
+        """The number of steps after which skills are evaluated next, in a run without an end."""
+        every = self.evaluation_interval
+        return (env_steps // every + 1) * every
 
     def static(self) -> tuple[tuple[str, Any], ...]:
         """What decides the compiled program, as a hashable key (seed and lengths do not)."""
@@ -295,9 +315,9 @@ TYPES: dict[str, type] = {f.name: type(f.default) for f in dataclasses.fields(Co
 # Options of earlier versions -> what does their work now.
 MOVED: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "world": "the world is an argument of its own",
+        "world": "the world is the first argument",
         "evaluation_epsilon": "skills are evaluated greedily",
-        "temperature_in_loss": "--discriminator one_vs_all_sharpened has beta in the reward alone",
+        "temperature_in_loss": "--discriminator one_vs_all_sharpened, with beta in the reward only",
         "discriminator_states": "--context last",
         "reward_state": "--context next or current",
         "share_transitions": "--q-rule shared_adam or shared_plain",
@@ -305,11 +325,11 @@ MOVED: Final[Mapping[str, str]] = MappingProxyType(
         "update_every": "--updates-per-episode",
         "logit_decay": "--fading",
         "pixels_per_cell": "--observation pixels:4",
-        "discriminator_network": "--network table/mlp:256 names that of Q and that of the logits",
+        "discriminator_network": "--network table/mlp:256 (of Q, then of the logits)",
         "hidden": "--network mlp:256,256",
         "channels": "--network cnn:32,64,128",
         "kernel": "--network cnn:32,64,128:5",
-        "network_rows": "whichever is less work is done",
+        "network_rows": "chosen automatically",
     }
 )
 
@@ -347,11 +367,12 @@ def default_words(value: Any) -> str:
 def unknown_option(name: str, written: str) -> UserError:
     """For an option that is not there: what does its work now, or the nearest name."""
     if name in MOVED:
-        return UserError(f"option '{written}' is gone; now: {MOVED[name]}")
+        return UserError(f"option '{written}' was removed; now: {MOVED[name]}")
     if name in ELSEWHERE:
         here = ELSEWHERE[name] if written == name else flag(ELSEWHERE[name])
         return UserError(f"unknown option '{written}'; did you mean '{here}'?")
-    return unknown("option", written, [*SPECS] if written == name else [flag(n) for n in SPECS])
+    names = [*SPECS] if written == name else [flag(n) for n in SPECS]
+    return unknown("option", written, names, see="apart train --help")
 
 
 _SUFFIXES: Final = {"k": 10**3, "M": 10**6, "G": 10**9, "m": 10**6, "K": 10**3}

@@ -45,8 +45,8 @@ def check(config: Config, world: World) -> None:
 def _check_heads(config: Config, world: World, facts: Facts) -> None:
     if isinstance(world, TableWorld) and world.about.heads > 1:
         raise UserError(
-            f"{world.name}: About says {world.about.heads} heads, and a table has one; give each "
-            "combination of numbers an action"
+            f"{world.name}: About(heads={world.about.heads}), but a table has one action head; "
+            "number the combinations of actions"
         )
 
 
@@ -61,14 +61,14 @@ def _check_reward(config: Config, world: World, facts: Facts) -> None:
         )
     if facts.objective.bonus and facts.discriminates and facts.reward.bonus is not None:
         raise UserError(
-            f"--reward {config.reward} adds a bonus of its own, times --bonus, as --objective "
-            f"{config.objective} does; use one of them"
+            f"--reward {config.reward} and --objective {config.objective} both add a bonus; use "
+            "one of them"
         )
     if facts.objective.bonus and not CONTEXTS[config.context].after:
         fits = [name for name, known in CONTEXTS.items() if known.after]
         raise UserError(
-            f"--objective {config.objective} rewards the state that a step leads to, "
-            f"--context {config.context} the one before; use --context {' or '.join(fits)}"
+            f"--objective {config.objective} rewards the state after a step, and "
+            f"--context {config.context} is the state before it; use --context {' or '.join(fits)}"
         )
 
 
@@ -78,8 +78,8 @@ def _check_time(config: Config, world: World, facts: Facts) -> None:
         by_method = METHODS[config.method].options.get("q_rule") == config.q_rule
         who = f" (set by --method {config.method})" if by_method else ""
         raise UserError(
-            f"--dropout: --q-rule {config.q_rule}{who} weighs what it knows by W(t) instead; use "
-            "--no-dropout, or --q-rule shared_adam"
+            f"--dropout: --q-rule {config.q_rule}{who} weights all transitions by W(t) instead; "
+            "use --no-dropout, or --q-rule shared_adam"
         )
     if config.horizon % config.hold:
         below = config.horizon - config.horizon % config.hold
@@ -96,18 +96,18 @@ def _check_task(config: Config, world: World, facts: Facts) -> None:
         return
     if world.task is None or not (world.task > 0).any():
         raise UserError(
-            f"--method {config.method} solves a task, and {world.name} has none; write a digit, 1 "
-            "to 9, into a map of your own where a step earns points (docs/guide/worlds.md)"
+            f"--method {config.method} needs a task, and {world.name} has none; use a map with "
+            "digits, 1 to 9: the points for a step to that cell (docs/guide/worlds.md)"
         )
     if not (world.task[world.distance <= config.horizon] > 0).any():
         raise UserError(
-            f"--method {config.method} solves a task, and within {config.horizon} steps nothing in "
-            f"{world.name} earns points; move a digit of the map, or use a longer --horizon"
+            f"--method {config.method} needs a task, and no digit of {world.name} is within "
+            f"{config.horizon} steps; use a longer --horizon, or move a digit of the map"
         )
     if config.hold > 1:
         raise UserError(
-            f"--hold {config.hold}: --method {config.method} learns what decisions come to, and "
-            "the task pays every step; use --hold 1"
+            f"--hold {config.hold}: the task gives points at every step, and --method "
+            f"{config.method} counts them by decisions only; use --hold 1"
         )
 
 
@@ -116,25 +116,25 @@ def _check_kept(config: Config, world: World, facts: Facts) -> None:
     if isinstance(world, TableWorld) and facts.over_known and not facts.rule.sweeps:
         fits = [name for name, rule in Q_RULES.items() if rule.sweeps]
         raise UserError(
-            f"{_rewarding(config, facts)} looks at all known transitions, which "
-            f"--q-rule {config.q_rule} does not keep; use {' or '.join(fits)}"
+            f"{_rewarding(config, facts)} needs all transitions seen so far, which "
+            f"--q-rule {config.q_rule} does not store; use {' or '.join(fits)}"
         )
     if facts.objective.by_episode and facts.rule.sweeps:
         raise UserError(
             f"--objective {config.objective} rewards whole episodes, which --q-rule "
-            f"{config.q_rule} does not keep; use {facts.rule.with_samples}"
+            f"{config.q_rule} does not store; use {facts.rule.with_samples}"
         )
     least = facts.objective.least_decisions
     if config.decisions < least:
         raise UserError(
-            f"--horizon {config.horizon} and --hold {config.hold}: an episode of "
-            f"{config.decisions} decision, and --objective {config.objective} needs at least "
-            f"{least}; use a longer --horizon or a shorter --hold"
+            f"--horizon {config.horizon} and --hold {config.hold}: {config.decisions} decision per "
+            f"episode, and --objective {config.objective} needs at least {least}; use a longer "
+            "--horizon or a shorter --hold"
         )
     if config.buffer < config.transitions and not is_idle("buffer", config, facts):
         raise UserError(
             f"--buffer {config.buffer} is smaller than the {config.transitions} transitions "
-            "between two updates"
+            "between two updates; use a larger one"
         )
 
 
@@ -151,11 +151,11 @@ def _check_memory(config: Config, world: World, facts: Facts) -> None:
             f"{world.places.noun}s": pairs(0, n_states) > 0,
             "skills": pairs(config.skills, 0) > 0,
         }
-        words = f", as --objective {config.objective} looks at all pairs of "
+        words = f": --objective {config.objective} stores a number for each pair of "
         why = "".join(words + noun for noun, does in of.items() if does)
         raise UserError(
             f"{flag('skills')} {config.skills} in {cells}{seen} needs {needed / 1e9:,.0f} GB of "
-            f"memory and this machine has {present / 1e9:,.0f}{why}"
+            f"memory, and this machine has {present / 1e9:,.0f} GB{why}"
         )
 
 
@@ -166,23 +166,24 @@ def _check_numbers(config: Config, world: World, facts: Facts) -> None:
     """Whether a count, or a number that stands for two, is too large for compiled code."""
     if config.iterations > _MOST:
         raise UserError(
-            f"--steps {config.steps}: more than {_MOST:,} rounds of {config.collection} steps"
+            f"--steps {config.steps}: more than {_MOST:,} iterations of {config.collection} steps; "
+            "use fewer steps, or more --episodes-per-update"
         )
     k, planned = config.skills, None  # planned: the states among which skills share places
     if isinstance(world, TableWorld):
         samples = not (facts.counting and facts.rule.sweeps)  # replay: skill * T + t
         if samples and k * config.decisions > _MOST:
             raise UserError(
-                f"--skills {k} and {config.decisions} decisions of an episode: their product is "
-                f"more than {_MOST:,}; use fewer skills or a smaller --horizon"
+                f"--skills {k} times {config.decisions} decisions per episode is more than "
+                f"{_MOST:,}; use fewer skills or a smaller --horizon"
             )
         planned = world.n_states if facts.discriminates and facts.over_known else None
     elif facts.by_place and facts.over_known and world.places.bound is not None:
         planned = 2 * world.places.bound  # `learner.bins`
     if planned is not None and k * (planned + 1) > _MOST:  # `learner.ends`: steps * K + skill
         raise UserError(
-            f"--skills {k}: --discriminator {config.discriminator} shares {world.places.bound:,} "
-            f"{world.places.noun}s among at most {_MOST // (planned + 1):,} skills"
+            f"--skills {k}: with {world.places.bound:,} {world.places.noun}s, --discriminator "
+            f"{config.discriminator} supports at most {_MOST // (planned + 1):,} skills"
         )
 
 
@@ -199,14 +200,14 @@ def _check_places(config: Config, world: World, facts: Facts) -> None:
         special = {name for name, d in DISCRIMINATORS.items() if d.by_place or d.embeds}
         fits = [n for n, d in DISCRIMINATORS.items() if d.over_known and n not in special]
         raise UserError(
-            f"{what}: {world.name} is a table, whose states are its places; use --discriminator "
-            f"{' or '.join(fits)}"
+            f"{what} is for worlds that are not tables, and {world.name} is one; use "
+            f"--discriminator {' or '.join(fits)}"
         )
     if not world.places.counted:
-        raise UserError(f"{what} {does} the places of a world, and {world.name} has none")
+        raise UserError(f"{what} {does} places, and {world.name} has none")
     if n is None:
         raise UserError(
-            f"{what} {does} the places of a world, and nobody knows how many {world.name} has"
+            f"{what} {does} places, and the number of places of {world.name} is unknown"
         )
     if n > _MOST_PLACES and facts.over_known:
         raise UserError(
@@ -220,13 +221,13 @@ def _check_embedded(config: Config, world: World, facts: Facts) -> None:
     if not (facts.discriminates and most):
         return
     if isinstance(world, TableWorld):
-        why = f"{world.name} is a table, where they are known"
+        why = f"they are known in {world.name}, a table"
     elif math.prod(world.obs.shape) > most:
         numbers = math.prod(world.obs.shape)
-        why = f"observations of {world.name} have {numbers} numbers, more than {most}"
+        why = f"observations of {world.name} have {numbers} entries, more than {most}"
     if why:
         raise UserError(
-            f"--discriminator {config.discriminator} learns distances: {why}; use "
+            f"--discriminator {config.discriminator} learns distances, but {why}; use "
             "--discriminator ends"
         )
 
@@ -235,13 +236,13 @@ def _check_vectors(config: Config, world: World, facts: Facts) -> None:
     """Whether observations are vectors, where an objective is about their changes."""
     if not facts.objective.of_vectors:
         return
-    what, why = f"--objective {config.objective} is about changes of vectors", ""
+    what, why = f"--objective {config.objective} needs observations that are vectors", ""
     if isinstance(world, TableWorld):
         why = f"{world.name} is a table"
     elif len(world.obs.shape) != 1:
-        why = f"observations of {world.name} are {' x '.join(map(str, world.obs.shape))} numbers"
+        why = f"observations of {world.name} are {' x '.join(map(str, world.obs.shape))} arrays"
     if why:
-        raise UserError(f"{what}, and {why}; use another --method")
+        raise UserError(f"{what}, but {why}; use another --method")
 
 
 def _rewarding(config: Config, facts: Facts) -> str:
@@ -273,20 +274,20 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
     if not facts.observation.fits(world):
         fits = [name for name, o in OBSERVATIONS.items() if o.fits(world)]
         raise UserError(
-            f"--observation {config.observation}: {world.name} is seen as {' or '.join(fits)}"
+            f"--observation {config.observation} does not fit {world.name}; use {' or '.join(fits)}"
         )
     if not is_table and (facts.listed or facts.rule.sweeps):
         what = _rewarding(config, facts) if facts.listed else f"--q-rule {config.q_rule}"
         if facts.objective.listed:
             what = f"--objective {config.objective}"
         raise UserError(
-            f"{what} goes over the states of a table, and those of {world.name} cannot be listed; "
+            f"{what} needs a table of all states, and those of {world.name} cannot be listed; "
             "try --method apart_spread"
         )
     for what, network in facts.networks.items():
         if network.of_states and facts.observation.images:
             raise UserError(
-                f"--network: a table (of {what}) holds a number for each state, it cannot read "
+                f"--network: a table (of {what}) has one entry per state and cannot read "
                 f"--observation {config.observation}; try linear, mlp or cnn"
             )
         image = observations.sight_of(world, config.observation).image
@@ -298,18 +299,18 @@ def _check_networks(config: Config, world: World, facts: Facts) -> None:
         if network.of_images and not is_table and image[0] * image[1] > _MOST_PIXELS:
             raise UserError(
                 f"--network {config.network}: images of {image[0]} x {image[1]} pixels are too "
-                f"large for it (at most {_MOST_PIXELS:,} pixels); make them smaller (gym:ID:wrap="
-                "module:Wrapper), see less (Atari: obs_type=ram), or use --network mlp"
+                f"large (at most {_MOST_PIXELS:,} pixels); resize them (gym:ID:wrap=module:Wrapper)"
+                ", use other observations (Atari: obs_type=ram), or --network mlp"
             )
     if "logits" in facts.networks and facts.networks["logits"].only_q:
         raise UserError(
-            f"--network {config.network}: {facts.logits.kind} is a form of Q; name that of the "
-            f"logits too, as in {facts.q}/table"
+            f"--network {config.network}: {facts.logits.kind} is for Q only; name a network for "
+            f"the logits too, as in {facts.q}/table"
         )
     if not facts.q.is_table and not facts.rule.adam:
         raise UserError(
-            f"--q-rule {config.q_rule} moves cells of a table; --network {config.network} "
-            f"needs --q-rule {facts.rule.with_adam}"
+            f"--q-rule {config.q_rule} is for tables; --network {config.network} needs "
+            f"--q-rule {facts.rule.with_adam}"
         )
 
 

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from apart import references
 from apart._registry import Registry
+from apart.references import Paper
 
 Option = str | int | float | bool
 
@@ -28,6 +30,9 @@ class Method:
         sees: how its networks see observations, the first that fits a world; else as the world
             gives them.
         beyond: the same idea where states cannot be listed, if it differs there.
+        paper: where it comes from, if not from APART's paper or this package.
+        unranked: why comparisons show it without a rank, a clause after "since"; usually nothing.
+        caveat: what comparisons say of its numbers, a clause; usually nothing.
     """
 
     summary: str
@@ -37,6 +42,22 @@ class Method:
     decisions: int = 0
     sees: tuple[str, ...] = ()
     beyond: Method | None = None
+    paper: Paper | None = None
+    unranked: str = ""
+    caveat: str = ""
+
+    @property
+    def elsewhere(self) -> Method:
+        """The method where states cannot be listed.
+
+        Without settings of its own there: an update in 50 steps, some 50 decisions an episode, and
+        a budget that the world gives.
+        """
+        if self.beyond is not None:
+            return self.beyond
+        of_tables = ("steps", "evaluate_every")
+        options = {name: value for name, value in self.options.items() if name not in of_tables}
+        return dataclasses.replace(self, options=options, steps_per_update=50, decisions=50)
 
     @property
     def learns(self) -> bool:
@@ -60,10 +81,9 @@ class Reading:
 OURS, PUBLISHED = "ours", "published"
 READINGS: Final[Mapping[str, Reading]] = MappingProxyType(
     {
-        OURS: Reading("what finds more skills in fewer steps, with most methods"),
+        OURS: Reading("finds more skills in fewer steps with most methods"),
         PUBLISHED: Reading(
-            "what comes closest to the paper's table: its algorithms taken literally, and the rest "
-            "by a search",
+            "comes closest to the paper's table: its algorithms taken literally, the rest searched",
             {
                 "episodes_per_update": 16,
                 "one_skill": True,
@@ -102,9 +122,8 @@ _LOGITS: Final[Mapping[str, Option]] = {
 
 # Partly chosen in UPSIDE's bottleneck itself; docs/paper/apart_spread.md says what.
 _SPREAD_BEYOND: Final = Method(
-    "ends that share what was seen among them, as points; networks learn to come there",
+    "goal observations placed by k-center; networks learn to reach them",
     {
-        "steps": 1_000_000,
         "discriminator": "ends",
         "reward": "near_end",
         "time_weight": "all",
@@ -166,7 +185,14 @@ def _at_the_end(summary: str, objective: str, **options: Option) -> Method:
 
 
 def _of_others(
-    summary: str, objective: str, beyond: Mapping[str, Option] | None = None, **options: Option
+    summary: str,
+    objective: str,
+    beyond: Mapping[str, Option] | None = None,
+    *,
+    paper: Paper,
+    unranked: str = "",
+    caveat: str = "",
+    **options: Option,
 ) -> Method:
     """A method of others that plans in tables; ``beyond``: its options with networks elsewhere."""
     return Method(
@@ -175,48 +201,61 @@ def _of_others(
         steps_per_update=20,
         settled=True,
         beyond=None if beyond is None else _beyond(summary, objective=objective, **beyond),
+        paper=paper,
+        unranked=unranked,
+        caveat=caveat,
     )
 
 
-_UPSIDE: Final = "short skills that walk at random where no other does, in chains: a tree (UPSIDE)"
+_NO_SKILLS: Final = "all skills get the same reward by construction (a reference for exploration)"
+_IDENTIFIED: Final = (
+    "keeps only skills that random walks identify, and does not maximise distinct last states"
+)
+_UPSIDE: Final = "a tree of short skills, each followed by a random walk of its own (UPSIDE)"
 
 METHODS: Final = Registry(
     "method",
     {
         "apart": Method(
-            "all pairs, least vote, kept with probability (t/T)^2 (the paper's method)",
+            "lowest pairwise vote, kept with probability (t/T)^2 (the paper's method)",
             {**_AP_MIN, "time_weight": "square", "dropout": True},
         ),
-        "ap_min": Method("all pairs, least vote, every step", {**_AP_MIN, "time_weight": "all"}),
+        "ap_min": Method("lowest pairwise vote, every step", {**_AP_MIN, "time_weight": "all"}),
         "ap_min_ascending": Method(
-            "all pairs, least vote times (t/T)^2", {**_AP_MIN, "time_weight": "square"}
+            "lowest pairwise vote, times (t/T)^2", {**_AP_MIN, "time_weight": "square"}
         ),
         "ap_min_dropout": Method(
-            "all pairs, least vote, kept with probability 1/2",
+            "lowest pairwise vote, kept with probability 1/2",
             {**_AP_MIN, "time_weight": "all", "dropout": True},
         ),
         "ap_average": Method(
-            "all pairs, softmax of summed votes, every step", {**_AP_AVERAGE, "time_weight": "all"}
+            "softmax of summed pairwise votes, every step", {**_AP_AVERAGE, "time_weight": "all"}
         ),
         "ap_average_art": Method(
-            "all pairs, softmax of summed votes, kept with probability (t/T)^2",
+            "softmax of summed pairwise votes, kept with probability (t/T)^2",
             {**_AP_AVERAGE, "time_weight": "square", "dropout": True},
         ),
-        "diayn": Method("one-vs-all, log posterior, every step", {**_OVA, "time_weight": "all"}),
+        "diayn": Method(
+            "log posterior of one K-way classifier, every step (DIAYN)",
+            {**_OVA, "time_weight": "all"},
+        ),
         "ova_ascending": Method(
-            "one-vs-all, log posterior times (t/T)^2", {**_OVA, "time_weight": "square"}
+            "DIAYN's log posterior, times (t/T)^2", {**_OVA, "time_weight": "square"}
         ),
         "ova_dropout": Method(
-            "one-vs-all, log posterior, kept with probability 1/2",
+            "DIAYN's log posterior, kept with probability 1/2",
             {**_OVA, "time_weight": "all", "dropout": True},
         ),
         "ova_art": Method(
-            "one-vs-all, log posterior, kept with probability (t/T)^2",
+            "DIAYN's log posterior, kept with probability (t/T)^2",
             {**_OVA, "time_weight": "square", "dropout": True},
         ),
-        "vic": Method("one-vs-all, log posterior, last step only", {**_OVA, "time_weight": "last"}),
+        "vic": Method(
+            "log posterior of one K-way classifier, last step only (VIC)",
+            {**_OVA, "time_weight": "last"},
+        ),
         "tuned_vic": Method(
-            "VIC with 2 softmax(10 o) - 1 as its reward, in the range of APART's",
+            "VIC with reward 2 softmax(10 o) - 1, which has the range of APART's",
             {
                 "discriminator": "one_vs_all_sharpened",
                 "reward": "signed_posterior",
@@ -225,13 +264,13 @@ METHODS: Final = Registry(
             },
         ),
         "apart_logits": Method(
-            "K trained logits, margin over the strongest rival, every transition teaches all",
+            "margin over the strongest rival of K logits; a transition teaches all skills",
             _LOGITS,
             steps_per_update=20,
             settled=True,
         ),
         "apart_pixels": Method(
-            "apart_logits with a CNN on images, set to learn in minutes",
+            "apart_logits with a CNN on images, tuned to learn in minutes",
             {
                 **_LOGITS,
                 "steps": 336_000,
@@ -249,13 +288,13 @@ METHODS: Final = Registry(
             settled=True,
         ),
         "apart_plus": Method(
-            "counts of last states instead of a trained discriminator: all skills, fast",
+            "visit counts instead of a trained discriminator: a skill for every state, fast",
             {**_PLUS, "discriminator": "counts", "reward": "min_counts", "fading": 0.3},
             steps_per_update=20,
             settled=True,
         ),
         "apart_spread": Method(
-            "ends that share the known world among them: few skills cover it, many complete it",
+            "goal states placed by k-center, reached by planning: few skills cover the world",
             {
                 "steps": 200_000,
                 "discriminator": "ends",
@@ -273,17 +312,19 @@ METHODS: Final = Registry(
             beyond=_SPREAD_BEYOND,
         ),
         "dgpo": Method(
-            "one-vs-all, least log odds against any rival, every step (DGPO's reward)",
+            "DGPO's diversity reward in DIAYN's loop: no task, no constraint on return, no PPO",
             {**_OVA, "reward": "min_log_odds", "time_weight": "all"},
             settled=True,
+            paper=references.DGPO,
         ),
         "disdain": Method(
-            "VIC with two discriminators and a bonus where they disagree",
+            "VIC with an ensemble of discriminators and a bonus for their disagreement",
             _DISDAIN,
             settled=True,
+            paper=references.DISDAIN,
         ),
         "count_bonus": Method(
-            "VIC with a bonus for last states that are seldom: 10 / sqrt(times)",
+            "VIC with a bonus of 10 / sqrt(visits) for rare last states",
             {
                 **_OVA,
                 "reward": "clipped_log_posterior",
@@ -294,13 +335,16 @@ METHODS: Final = Registry(
                 **_TOWARDS,
             },
             settled=True,
+            paper=references.DISDAIN,
         ),
         "relative_vic": Method(
-            "log q(z | first and last state) - log q(z | last state): displacements, not places",
+            "log q(z | first, last state) - log q(z | last state): displacements, not places",
             {"objective": "relative_vic", "time_weight": "last", **_STEPS},
             settled=True,
+            paper=references.RELATIVE_VIC,
+            unranked="with one fixed start its reward is noise around 0",
             beyond=_at_the_end(
-                "the same from networks that see the first and the last observation",
+                "the same with networks that see the first and the last observation",
                 "relative_vic",
             ),
         ),
@@ -308,6 +352,7 @@ METHODS: Final = Registry(
             "a decoder of whole trajectories; skills are added as it learns (VALOR)",
             {"objective": "valor", "time_weight": "last", "fading": 0.3, **_STEPS},
             settled=True,
+            paper=references.VALOR,
             beyond=_at_the_end(
                 "a network decodes whole trajectories; skills are added as it learns (VALOR)",
                 "valor_differences",
@@ -316,8 +361,8 @@ METHODS: Final = Registry(
                 buffer=50_000,
             ),
         ),
-        "vic_unbiased": Method(
-            "explicit VIC with frequencies of last states as its posterior: exact under chance",
+        "vic_counts": Method(
+            "VIC with counts of last states instead of a trained posterior",
             {
                 "discriminator": "counts",
                 "reward": "log_counts",
@@ -326,62 +371,77 @@ METHODS: Final = Registry(
                 **_STEPS,
             },
             settled=True,
+            paper=references.VIC_COUNTS,
         ),
         "dads": Method(
-            "by how much a skill foretells its next state better than all skills do (DADS)",
+            "how much better a skill predicts its next state than all skills do (DADS)",
             {"objective": "dads", "time_weight": "all", "fading": 0.3, **_STEPS},
             settled=True,
+            paper=references.DADS,
             beyond=_beyond(
-                "the same with dynamics that a network foretells as mixtures of Gaussians (DADS)",
+                "the same with dynamics from a network, as mixtures of Gaussians (DADS)",
                 objective="dads_mixture",
                 discriminator_learning_rate=1e-3,
             ),
         ),
         "eddict": Method(
-            "skills are steps in a plane of learned codes of states (EDDICT)",
+            "one step in a plane of learned codes; leaves out EDDICT's sequence of options",
             {"objective": "eddict", "time_weight": "last", **_STEPS},
             settled=True,
-            beyond=_at_the_end(
-                "skills are steps in a plane of codes that a network learns (EDDICT)", "eddict"
-            ),
+            paper=references.EDDICT,
+            beyond=_at_the_end("the same with codes that a network learns", "eddict"),
         ),
         "metra": _of_others(
-            "each skill goes as far as it can in its own direction of a learned embedding",
+            "each skill moves far along its own direction of a learned embedding (METRA)",
             "metra",
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-2,
             epsilon=0.8,
+            paper=references.METRA,
         ),
         "edl": _of_others(
-            "explores, places a code for each skill, learns to be near it", "edl", {}
+            "explores, places a code for each skill, learns to approach it (EDL)",
+            "edl",
+            {},
+            paper=references.EDL,
         ),
-        "eigenoptions": _of_others("skills climb the eigenvectors of the known graph", "eigen"),
+        "eigenoptions": _of_others(
+            "skills climb the eigenvectors of the graph of seen transitions",
+            "eigen",
+            paper=references.EIGENOPTIONS,
+        ),
         "count_exploration": _of_others(
-            "goes where it has seldom been, nothing else (a reference line)",
+            "rewards rarely visited states, for all skills alike (a reference)",
             "counted",
             {},
+            paper=references.COUNT_EXPLORATION,
+            unranked=_NO_SKILLS,
         ),
         "rnd": _of_others(
-            "goes where a random network is not yet predicted, nothing else (a reference line)",
+            "rewards states that predict a random network badly, all skills alike (a reference)",
             "rnd",
             {"discriminator_learning_rate": 1e-4},
             discriminator_learning_rate=1e-3,
+            paper=references.RND,
+            unranked=_NO_SKILLS,
         ),
         "visr": _of_others(
-            "features of states point along a skill's own direction",
+            "features point along a skill's own direction; leaves out VISR's successor features",
             "visr",
             {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
             discount=0.95,
+            paper=references.VISR,
         ),
         "discern": _of_others(
-            "a skill ends in a state like its goal, one that was seen before",
+            "each skill learns to end in a state like its goal, one seen before (DISCERN)",
             "discern",
             {"discriminator_learning_rate": 1e-3},
             discriminator_learning_rate=1e-2,
+            paper=references.DISCERN,
         ),
         "smerl": _of_others(
-            "solves the task of a map in ways that can be told apart",
+            "solves the task of a map in distinguishable ways (SMERL)",
             "smerl",
             discriminator="one_vs_all",
             reward="log_posterior",
@@ -389,14 +449,22 @@ METHODS: Final = Registry(
             optimality=0.75,
             discriminator_learning_rate=1e-2,
             epsilon=0.1,  # random actions cost points, and a gate asks what a skill earned
+            paper=references.SMERL,
         ),
         "domino": _of_others(
-            "solves the task of a map nearly best, each skill where others are not",
+            "solves the task of a map nearly optimally, skills in different states (DOMiNO)",
             "domino",
             init_q=1000.0,
+            paper=references.DOMINO,
         ),
         "upside": dataclasses.replace(
-            _of_others(_UPSIDE, "upside_tree", epsilon=0.0),
+            _of_others(
+                _UPSIDE,
+                "upside_tree",
+                paper=references.UPSIDE,
+                caveat=_IDENTIFIED,
+                epsilon=0.0,
+            ),
             # One layer has parameters of each skill, so that kept skills stay as they are. Parts
             # are short enough to be decided at every step, and walks of single steps stay near.
             beyond=dataclasses.replace(
@@ -414,11 +482,13 @@ METHODS: Final = Registry(
             ),
         ),
         "upside_flat": _of_others(
-            "the same without the tree: skills as long as an episode, all from the start",
+            "UPSIDE without its tree: skills as long as an episode, all from the start",
             "upside",
+            paper=references.UPSIDE_FLAT,
+            caveat=_IDENTIFIED,
         ),
         "random_walk": Method(
-            "uniform actions, nothing learnt (a reference line)",
+            "uniformly random actions, no learning (a reference)",
             {"epsilon": 1.0, "updates_per_episode": 0},
             settled=True,
         ),

@@ -11,6 +11,8 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from apart import worlds
 from apart._config import SPECS, Config, check_value, flag, unknown_option
 from apart._errors import UserError, unknown
@@ -22,8 +24,9 @@ from apart.learner.networks import NETWORKS, Form
 from apart.learner.q_learning import Q_RULES
 from apart.methods import METHODS, OURS, READINGS, Method
 from apart.worlds.holding import held
+from apart.worlds.lifetime import is_grid, lifetime
 from apart.worlds.observations import OBSERVATIONS
-from apart.worlds.world import TableWorld, World, n_available
+from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, n_available
 
 
 def resolve(
@@ -41,32 +44,35 @@ def resolve(
         UserError: an unknown name, a value out of range, or options that contradict each other.
     """
     if not isinstance(method, str):
-        raise UserError("--method takes a name; apart.register_method makes one of a record")
+        raise UserError("--method takes a name; apart.register_method adds a method of your own")
     METHODS.named(method)
     if not isinstance(reading, str) or reading not in READINGS:
         raise unknown("reading", str(reading), READINGS)
     if METHODS[method].settled and READINGS[reading].options:
-        raise UserError(
-            f"--reading {reading}: {method} is not the paper's, it has options of its own"
-        )
+        raise UserError(f"--reading {reading} is for methods of the paper, and {method} is not one")
     for name in options:
         if name not in SPECS:
             raise unknown_option(name, name)
     loaded = worlds.load(world, slip)
     record = _record(method, loaded)
-    own: dict[str, Any] = {**record.options, **READINGS[reading].options, "method": method}
+    own: dict[str, Any] = {**record.options, **READINGS[reading].options}
     options = _asked_of_the_world(loaded, {**own, **options}, options)
     options = {name: check_value(name, value) for name, value in options.items()}
-    config = Config(**{**own, **options})
+    own |= options
+    usual = {} if isinstance(loaded, TableWorld) else loaded.usual._asdict()
+    config = Config(**{**usual, **own, "method": method})
     if config.horizon == 0:
         config = dataclasses.replace(config, horizon=loaded.about.horizon)
-    said = {**record.options, **options}
-    if record.decisions and "hold" not in said:
-        config = dataclasses.replace(config, hold=_held_for(config.horizon, record.decisions))
+    if record.decisions and "hold" not in own:
+        config = dataclasses.replace(config, hold=_held_for(loaded, config.horizon, record))
     every = record.steps_per_update
-    if every and "updates_per_episode" not in said:
+    if every and "updates_per_episode" not in {**record.options, **options}:
         updates = max(round(config.collection / every), 1)
+        if not isinstance(loaded, TableWorld):
+            updates = -(-config.collection // every)  # in at most so many steps
         config = dataclasses.replace(config, updates_per_episode=updates)
+    if not isinstance(loaded, TableWorld):
+        config = _affordable(config, loaded, own, options)
     checked_names(config)
     config = _with_networks(config, loaded, options, record.sees)
     by_reading = {name for name in READINGS[reading].options if name not in options}
@@ -80,20 +86,59 @@ def resolve(
     config = dataclasses.replace(config, **idle)
     for name in options:
         if is_idle(name, config, facts):
-            raise UserError(f"{flag(name)} does nothing with --method {method} and these options")
+            raise UserError(f"{flag(name)} has no effect with --method {method} and these options")
     return config, loaded
 
 
 def _record(method: str, world: World) -> Method:
     """What ``method`` is in ``world``."""
     record = METHODS[method]
-    return record if isinstance(world, TableWorld) or record.beyond is None else record.beyond
+    return record if isinstance(world, TableWorld) else record.elsewhere
 
 
-def _held_for(horizon: int, decisions: int) -> int:
-    """For how many steps a decision is held: a divisor of T that gives about so many."""
+def _held_for(world: World, horizon: int, record: Method) -> int:
+    """For how many steps a decision is held, a divisor of T; 1 in grids, where it would overshoot.
+
+    An episode as long as random play lives has about the decisions that the method wants.
+    """
+    if isinstance(world, TableWorld) or is_grid(world):
+        return 1
+    length = min(lifetime(world), horizon)
     divisors = [n for n in range(1, horizon + 1) if horizon % n == 0]
-    return min(divisors, key=lambda n: abs(math.log(horizon / n / decisions)))
+    return min(divisors, key=lambda n: abs(math.log(length / n / record.decisions)))
+
+
+_SHARE: Final = 10  # of all simulated steps, one in so many is for evaluations
+_REPLAY_BYTES: Final = 10**9
+
+
+def _affordable(
+    config: Config,
+    world: JaxWorld | HostWorld,
+    given: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> Config:
+    """``config`` with a budget, evaluations and a replay buffer that suit ``world``.
+
+    Unless they are ``given``, by a method or the user; the buffer of a method is cut to fit.
+    An evaluation plays an episode of every skill; there are at least two, at the start and the end.
+    """
+    set_: dict[str, Any] = {}
+    played = config.skills * config.horizon
+    if "steps" not in given:
+        least = 2 * (_SHARE - 1) * played
+        digits = 10 ** max(len(str(least)) - 2, 0)
+        set_["steps"] = max(world.usual.steps, -(-least // digits) * digits)
+    if "evaluate_every" not in given:
+        steps = set_.get("steps", config.steps)
+        evaluations = max(steps // ((_SHARE - 1) * played), 2)
+        every = max(-(-steps // (evaluations - 1)), Config.evaluate_every)
+        set_["evaluate_every"] = -(-every // config.collection) * config.collection
+    if "buffer" not in options:
+        size = math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
+        most = max(_REPLAY_BYTES // max(size, 1), config.transitions)
+        set_["buffer"] = min(config.buffer, most)
+    return dataclasses.replace(config, **set_)
 
 
 AUTO: Final = "auto"
@@ -122,7 +167,7 @@ def _asked_of_the_world(
         horizon = horizon or world.about.horizon
         n = n_available(held(world, hold), horizon // hold)
         if n is None:
-            raise UserError(f"--skills auto: nobody knows how many places {world.name} has")
+            raise UserError(f"--skills auto: the number of places of {world.name} is unknown")
         found["skills"] = max(n, 2)
     return found
 

@@ -148,7 +148,7 @@ def test_detours_and_overlaps():
 def test_what_is_stored_has_the_budget_of_its_experiment(name, reading):
     spec = paper.experiment(name)
     if spec.only_ours and reading != OURS:
-        pytest.skip("made in our reading only")
+        pytest.skip("--reading ours only")
     path = _records.place(STORED, reading) / f"{name}.json"
     if not path.exists():
         pytest.skip("not made yet, as the ledger says")

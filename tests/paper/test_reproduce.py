@@ -129,7 +129,7 @@ def test_a_stopped_reproduction_says_how_to_go_on(tmp_path, monkeypatch):
     def stops(commands, watch, until):
         raise RunInterrupted("stopped", 15)
 
-    with pytest.raises(RunInterrupted, match="stopped; the same command goes on") as stop:
+    with pytest.raises(RunInterrupted, match="stopped; repeat the command") as stop:
         _reproduce.reproduce(["tiny"], tmp_path, engine=stops, **SMALL)
     assert stop.value.signal_number == 15
 
@@ -207,7 +207,7 @@ def test_the_board_has_a_column_for_what_failed_and_no_time_for_it(monkeypatch):
     board.done(a, "a")
     board.failed(b)
     headers = [str(column.header) for column in board.table().columns]
-    assert headers == ["experiment", "done", "under way", "waiting", "failed", "of"]
+    assert headers == ["experiment", "done", "running", "waiting", "failed", "of"]
     assert [next(iter(column.cells)) for column in board.table().columns][1:] == list("10113")
     assert said == ["[1 of 3 done, 0:20 left] a", "[1 of 3 done, 1 failed, 0:10 left]"]
 
@@ -265,7 +265,7 @@ def test_a_budget_makes_the_cheapest_claims_first_and_then_larger():
     assert fit(1000, "published")["cheap"] == (4, 150_000_000)
     words = _budget.words(specs, "ours", fit(25))
     assert words == [
-        "whole: cheap (4 seeds, 5M steps)",
+        "in full: cheap (4 seeds, 5M steps)",
         "in part: ours (2 of 4 seeds, 5M steps)",
         "left out: dear",
     ]
@@ -288,8 +288,8 @@ def test_what_was_not_made_in_time_is_said(tiny, monkeypatch):
     pictures = _reproduce.reproduce(["tiny"], tiny, budget=7.0, engine=late, say=said.append)
     assert not pictures
     assert 0 < untils[0] <= 7
-    assert said[0] == "whole: tiny (4 seeds, 5M steps)"
-    assert said[-1] == "not made in time: tiny (0 of 8 runs); the same command goes on"
+    assert said[0] == "in full: tiny (4 seeds, 5M steps)"
+    assert said[-1] == "not made in time: tiny (0 of 8 runs); repeat the command to continue"
 
 
 @pytest.mark.parametrize(
@@ -299,10 +299,10 @@ def test_what_was_not_made_in_time_is_said(tiny, monkeypatch):
         (["reproduce", "latents", "--budget", "xh"], "--budget: 'x' is not a number"),
         (["reproduce", "latents", "--budget", "1h", "--seeds", "2"], "--budget chooses --seeds"),
         (["reproduce", "latents", "--reading", "publishd"], "did you mean 'published'"),
-        (["reproduce", "pixels", "--reading", "published"], "made in our reading only: pixels"),
+        (["reproduce", "pixels", "--reading", "published"], "--reading ours only: pixels"),
         (["reproduce"], "name an experiment or --all"),
         (["reproduce", "reward_tabel"], "did you mean 'reward_table'"),
-        (["reproduce", "latents", "--all"], "--all or ids (latents), not both"),
+        (["reproduce", "latents", "--all"], "--all or names (latents)"),
         (["reproduce", "latents", "--engine", "rya"], "unknown engine 'rya'; did you mean 'ray'"),
         (["reproduce", "latents", "--steps", "0"], "--steps: 0 is outside"),
         (["reproduce", "latents", "--seeds", "x"], "--seeds: 'x' is not a whole number"),

@@ -264,13 +264,13 @@ def test_goals_are_reached_or_not_as_the_library_says(shown, runs):
             assert ("✓ reached" in text(shown, "#goal .verdict")) == (best.probability == 1)
             assert fact(shown, "goal", "from") == named(RING.cell(start))
             if best.probability == 0:
-                assert fact(shown, "goal", "skill") == "none comes there"
+                assert fact(shown, "goal", "skill") == "none reaches it"
                 continue
             assert fact(shown, "goal", "skill") == str(best.skill)
             assert fact(shown, "goal", "ends in") == named(paths[best.skill][-1])
             steps = paths[best.skill].index(RING.cell(goal))
-            assert fact(shown, "goal", "is there after") == f"{steps} steps"
-    assert f"comes there in {comes} of 64 cases" in text(shown, "#goal .side")
+            assert fact(shown, "goal", "reached after") == f"{steps} steps"
+    assert f"reaches the goal in {comes} of all 64 " in text(shown, "#goal .side")
     assert f"ends there in {ends} " in text(shown, "#goal .side")
     press(shown, "goal", RING.cell(7))  # where it begins: every skill is there
     shown.click("#goal .said button")
@@ -358,8 +358,8 @@ def test_runs_are_compared_and_opened(shown, runs):
     assert rows[0][8] == ", ".join(str(run.n_effective) for run in runs[:2])
     shown.click("#compare .tile", 1)
     assert text(shown, "h1") == "diayn in little_ring"
-    assert f"{runs[2].n_effective} of 8 skills found" in text(shown, ".summary")
-    assert text(shown, ".summary").endswith("Counted: exact.")
+    assert f"{runs[2].n_effective} of 8 possible" in text(shown, ".summary")
+    assert "(exact)" in text(shown, ".summary")
     assert shown.run("document.querySelector('header select').value") == "2"
     choose(shown, "header select", 1)
     assert "Seed 1" in text(shown, ".summary")
@@ -474,7 +474,7 @@ def test_worlds_without_a_map_with_chance_and_without_history(tab, tmp_path):
     press(tab, "goal", (1, 2))
     best = made[1].skills.reach((1, 2))
     assert fact(tab, "goal", "skill") == str(best.skill)
-    chance = fact(tab, "goal", "comes there")
+    chance = fact(tab, "goal", "reaches it")
     assert float(re.search(r"\d+", chance)[0]) == pytest.approx(100 * best.probability, abs=1)
     choose(tab, "header select", 2)
     assert "did not store" in text(tab, "#training .said")
@@ -551,12 +551,11 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert "✓ reached" in text(tab, "#goal .verdict")
     chosen = maze.skills[int(fact(tab, "goal", "skill"))]
     steps = chosen.trajectory.index(goal)
-    assert fact(tab, "goal", "is there after") == several(steps, "step")
+    assert fact(tab, "goal", "reached after") == several(steps, "step")
     assert tab.run("document.querySelector('#goal .bar').offsetHeight") == 0
-    # What needs a table of states is not shown, and the page says why.
-    assert tab.run("document.querySelector('#discriminator .panel').offsetHeight") == 0
-    assert tab.run("document.querySelector('#discriminator .bar').offsetHeight") == 0
-    assert "no table of actions" in text(tab, "#discriminator .side")
+    # What needs a table of states is not shown.
+    assert tab.run("document.querySelector('#discriminator').offsetHeight") == 0
+    assert "from the start only" in text(tab, "#skills .said")
     ends = len({skill.last_state for skill in maze.skills})
     assert fact(tab, "training", "places with a skill") == str(ends)
     radius = maze.spread["radius"]  # between buckets that are neighbours
@@ -566,6 +565,31 @@ def test_a_plane_shows_walls_positions_and_what_it_cannot(tab, maze, tmp_path):
     assert fact(tab, "about", "hold") == "20"
     assert "--hold 20" in text(tab, "#about pre")
     assert text(tab, "#about").count("config.json") == 0
+    assert tab.said == []
+
+
+def test_bins_are_named_and_an_unfinished_run_says_so(tab, tmp_path):
+    options = {"steps": 400, "skills": 3, "network": "mlp:8", "horizon": 20, "batch": 8}
+    folder = tmp_path / "run"
+    run = apart.train("gym:CartPole-v1", method="diayn", out=folder, **options)
+    for name in ("summary.json", "skills.json"):
+        (folder / name).unlink()
+    apart.write_page(folder, out=tmp_path / "page.html")
+    drawn(tab, tmp_path / "page.html")
+    assert texts(tab, "#skills .scales") == [
+        *("\u22120.21", "pole angle (rad)", "0.21", "\u22122.4", "cart position", "2.4")
+    ]
+    assert texts(tab, "#tiles .scales") == []
+    row, column = run.skills[0].last_state
+    low, high = (0.2095 - 0.0419 * (row + n) for n in (1, 0))
+    said = fact(tab, "skills", "ends in").replace("\u2212", "-")
+    inner = 0 < row < 9
+    words = f"pole angle {low:.2f} to {high:.2f} rad" if inner else "pole angle "
+    assert said.startswith(words.replace("0.00", "0").replace("-0 ", "0 "))
+    assert "cart position" in said
+    press(tab, "goal", (row, column))  # a click means the same place
+    assert fact(tab, "goal", "goal").replace("\u2212", "-") == said
+    assert text(tab, ".summary strong").strip() == "Unfinished: 400 of 400 steps."
     assert tab.said == []
 
 

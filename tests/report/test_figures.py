@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import shutil
 from pathlib import Path
 
 import pytest
 from matplotlib.image import imread
 
+import apart
 from apart.cli import main
-from apart.report.figures import skills_picture, terminal_map
+from apart.report import axes
+from apart.report.figures import legend, picture_of, skills_picture, terminal_map
 from apart.runs import folder as run_folder
+from apart.worlds.world import Axis
 
 FINISHED = Path(__file__).parents[1] / "fixtures" / "runs-0.1" / "finished" / "apart"
 
@@ -35,6 +39,36 @@ def test_a_picture_and_a_map_in_text(run):
     counts = [int(char) for char in "".join(lines) if char.isdigit()]
     assert sum(counts) == len(run.skills)
     assert len(counts) == run.n_effective
+
+
+def test_the_map_in_text_shows_the_start(run):
+    row, column = run.skills[0].trajectory[0]
+    sign = terminal_map(run).split("\n")[row][2 * column : 2 * column + 2]
+    assert "S" in sign
+    assert "S start" in legend(run)
+
+
+def test_bins_are_drawn_with_axes_and_a_note(run, tmp_path):
+    """The picture has room for them: its margins stay white."""
+    two = (Axis("pole angle", "rad", 0.2, -0.2, 3), Axis("position", "", -2.4, 2.4, 3))
+    world = dataclasses.replace(
+        run.world, places=run.world.places._replace(backdrop=("...",) * 3, axes=two, note="a note")
+    )
+    some = dataclasses.replace(run)
+    some.__dict__["world"] = world
+    plain, picture = (imread(io.BytesIO(picture_of(one)))[..., :3] for one in (run, some))
+    assert picture.shape[0] > plain.shape[0]
+    for edge in (picture[:4], picture[-4:], picture[:, :4], picture[:, -4:]):
+        assert edge.min() == 1.0
+    assert terminal_map(some).split("\n")[3:] == axes.legend(world.places)
+
+
+def test_a_picture_for_others_writes_nothing(run, tmp_path):
+    copy = dataclasses.replace(run, path=tmp_path / "run")
+    shutil.copytree(FINISHED, copy.path)
+    before = sorted(copy.path.rglob("*"))
+    assert picture_of(copy).startswith(b"\x89PNG")
+    assert sorted(copy.path.rglob("*")) == before
 
 
 @pytest.mark.parametrize("n", [1, 8, 100, 160])
@@ -67,9 +101,9 @@ def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
     run = tmp_path / "study" / "runs" / "one" / "seed-0"
     shutil.copytree(FINISHED, run)
     for command, folder, why in (
-        ("draw", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
-        ("resume", tmp_path / "study", "goes on with the command that began it"),
-        ("report", tmp_path / "study", f"those of a sweep or comparison are such as {run}"),
+        ("draw", tmp_path / "study", f"such as {run}"),
+        ("resume", tmp_path / "study", "repeat its command"),
+        ("report", tmp_path / "study", f"such as {run}"),
         ("play", run.parent, f"a set of runs; name one of them, such as {run}"),
     ):
         words = ["--skill", "0"] if command == "play" else []
@@ -77,13 +111,25 @@ def test_who_names_another_folder_is_told_where_runs_are(tmp_path, capsys):
         assert why in capsys.readouterr().err
     (run / "config.json").unlink()
     assert main(["draw", str(run)]) == 2
-    assert f"{run}: no finished run here (config.json is missing)" in capsys.readouterr().err
+    assert f"{run}: no run here (config.json is missing)" in capsys.readouterr().err
 
 
 def test_a_damaged_run_says_so_before_anything_is_told(tmp_path, capsys):
     shutil.copytree(FINISHED, tmp_path / "run")
+    shutil.rmtree(tmp_path / "run" / "checkpoints")
     (tmp_path / "run" / "skills.json").unlink()
     assert main(["draw", str(tmp_path / "run")]) == 2
     said = capsys.readouterr()
     assert "skills.json" in said.err
     assert said.out == ""
+
+
+def test_lost_skills_are_made_again_from_the_checkpoint(run, tmp_path, capsys):
+    shutil.copytree(FINISHED, tmp_path / "run")
+    (tmp_path / "run" / "skills.json").unlink()
+    assert main(["draw", str(tmp_path / "run")]) == 0
+    assert (tmp_path / "run" / "skills.png").exists()
+    again = apart.load(tmp_path / "run")
+    assert again.finished
+    ends = [skill.trajectory for skill in again.skills]
+    assert ends == [skill.trajectory for skill in run.skills]

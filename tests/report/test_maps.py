@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apart.report import draw, maps
+from apart.report import axes, draw, maps
 from apart.worlds import grid
+from apart.worlds.world import Axis, Places
 
 MAP = ("S.#", "...")
 cells = st.tuples(st.integers(0, 1), st.integers(0, 2))
@@ -54,6 +55,26 @@ def test_with_a_task_points_are_told_and_only_the_same_way_is_faint():
     np.testing.assert_array_equal(ends.get_offsets(), goals.get_offsets())
     assert "worth points" in [handle.get_label() for handle in maps.legend(task=True)]
     assert "worth points" not in [handle.get_label() for handle in maps.legend()]
+
+
+def test_bins_have_edges_names_and_values():
+    rows, columns = Axis("angle", "rad", 1.0, -1.0, 2), Axis("position", "", -2.5, 0.0, 3)
+    _, (axis,) = draw.figure()
+    floor, paths = ["...", "..."], [[(0, 0), (0, 1)]] * 3
+    maps.tiles(axis, floor, paths, 2)
+    before = len(axis.collections)
+    maps.scales(axis, rows, columns, n=3, across=2, head=2)
+    (net,) = axis.collections[before:]
+    assert len(net.get_segments()) == 3 * (3 + 4)
+    words = [text.get_text() for text in axis.texts]
+    assert {"angle (rad)", "position"} < set(words)
+    assert words.count("\u22122.5") == 2  # below the lowest tile of each column
+    assert axes.legend(Places(6, axes=(rows, columns), note="n")) == [
+        "rows: angle (rad), 1 (top) to \u22121 (bottom)",
+        "columns: position, \u22122.5 (left) to 0 (right)",
+        "n",
+    ]
+    assert axes.legend(Places(6)) == []
 
 
 def test_numbers_stand_on_their_states():

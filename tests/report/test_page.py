@@ -18,6 +18,8 @@ import apart
 from apart import worlds
 from apart.cli import main
 from apart.methods import METHODS
+from apart.objective.discriminators import DISCRIMINATORS
+from apart.objective.objectives import OBJECTIVES
 from apart.report import page, page_groups, page_numbers, page_places, page_policies, statistics
 from apart.runs import folder as run_folder
 from apart.settings import resolve, words
@@ -182,7 +184,7 @@ def test_eight_runs_fit_and_what_does_not_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(page_policies, "_MOST_POLICIES", int(2.5 * one))
     data = report(*folders, out=tmp_path / "page.html")
     assert [run["policy"] is not None for run in data["runs"]] == [True, True, *[False] * 6]
-    assert "stays small" in data["runs"][-1]["policy_note"]
+    assert "small" in data["runs"][-1]["policy_note"]
     assert (tmp_path / "page.html").stat().st_size < size - 5 * one
 
 
@@ -273,7 +275,7 @@ def test_a_large_table_shows_what_was_visited(seeds, tmp_path, monkeypatch):
     [
         (["nowhere"], "nowhere: no such run folder"),
         (["{run}", "--out", "page.txt"], "--out: page.txt does not end in .html or .htm"),
-        (["{run}", "--out", "no/page.html"], "--out: no/page.html is no file in a folder"),
+        (["{run}", "--out", "no/page.html"], "--out: no/page.html is not a file in a folder"),
         ([], "the following arguments are required: DIR"),
     ],
 )
@@ -294,6 +296,39 @@ def test_a_damaged_run_is_refused_and_nothing_written(tmp_path, capsys):
     assert main(["report", str(tmp_path / "run")]) == 2
     assert "does not match its checksum" in capsys.readouterr().err
     assert not (tmp_path / "run" / run_folder.REPORT).exists()
+
+
+def test_the_page_of_several_runs_stands_beside_them(seeds, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("plus-0", "plus-1", "diayn"):
+        shutil.copytree(seeds / name, tmp_path / "runs" / name)
+
+    def where(*names):
+        assert main(["report", *(f"runs/{name}" for name in names)]) == 0
+        return re.search(r"open (\S+) in", capsys.readouterr().out).group(1)
+
+    assert where("diayn") == f"runs/diayn/{run_folder.REPORT}"
+    assert where("plus-0", "plus-1") == "runs/report.html"
+    assert where("plus-1", "plus-0") == "runs/report.html"  # the same selection
+    assert where("plus-0", "diayn") == "runs/report-plus-0-diayn.html"
+    assert where("plus-0", "diayn") == "runs/report-plus-0-diayn.html"
+    assert len(written(tmp_path / "runs" / "report.html")["runs"]) == 2
+    # A file that is no page of these runs is not replaced.
+    for name in ("report.html", "report-plus-0-diayn.html"):
+        (tmp_path / "runs" / name).write_text("mine")
+    assert main(["report", "runs/plus-0", "runs/diayn"]) == 2
+    assert "--out" in capsys.readouterr().err
+    assert (tmp_path / "runs" / "report.html").read_text() == "mine"
+    assert apart.write_page("runs/plus-0", "runs/plus-0") == Path("runs/plus-0/report.html")
+    far = shutil.copytree(seeds / "diayn", tmp_path / "else" / "where")
+    assert apart.write_page("runs/plus-0", far) == Path("report.html")
+
+
+def test_headings_say_what_gives_the_rewards(seeds):
+    counted, trained = (policies_of(apart.load(seeds / name)) for name in ("plus-0", "diayn"))
+    assert counted.heading == DISCRIMINATORS["counts"].heading != trained.heading
+    for name, kind in OBJECTIVES.items():
+        assert kind.heading or "discriminator" in kind.reads, name
 
 
 @pytest.mark.parametrize(

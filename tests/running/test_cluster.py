@@ -163,7 +163,7 @@ def test_a_lost_task_s_run_goes_on_from_what_came_back(whole, tmp_path, played, 
     assert list(first) == [run_folder.CONFIG]
     assert set(second) == set(part)
     assert words == ["--steps", "9"]
-    assert "lost with its worker (RayError); another worker goes on" in capsys.readouterr().err
+    assert "lost with its worker (RayError); another worker" in capsys.readouterr().err
     assert endings(run) == endings(whole / "seed-0")
 
 
@@ -189,7 +189,7 @@ def test_a_signal_ends_the_tasks_and_loses_no_more_than_they_did_not_send(whole,
     def interrupt(run, progress):
         os.kill(os.getpid(), 15)
 
-    with pytest.raises(apart.RunInterrupted, match="go on from their last checkpoints"):
+    with pytest.raises(apart.RunInterrupted, match="from their last checkpoints"):
         played(play, run, watch=interrupt)
     assert len(play.cancelled) == 1
     with Lock(run):
@@ -232,7 +232,7 @@ def test_runs_wait_for_the_first_core_of_a_cluster_and_nobody_is_asked_in_vain(
     with cluster.Cluster() as workers:
         assert workers.free == 1
         assert queue.run({run: ()}, lambda run, progress: None, float("inf"), workers) == {}
-    assert "note: the cluster has no core yet; runs wait for one\n" in capsys.readouterr().err
+    assert "note: the cluster has no cores yet" in capsys.readouterr().err
 
 
 def test_without_ray_one_line_says_how_to_get_it(monkeypatch):
@@ -263,7 +263,7 @@ def test_a_cluster_that_is_not_there_changes_nothing(
     with pytest.raises(UserError, match=r"no cluster \(this is none\)"):
         apart.train("corridor", out=folder, overwrite=True, engine="ray", **options)
     server.close()
-    with pytest.raises(UserError, match=f"nobody answers at ray://{address}, which RAY_ADDRESS"):
+    with pytest.raises(UserError, match=f"no answer from ray://{address}"):
         apart.resume(folder, steps=320, engine="ray")
     after = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file() and p.name != ".lock"}
     assert {path: text for path, text in before.items() if path.name != ".lock"} == after
@@ -345,7 +345,7 @@ def test_a_machine_is_lost_and_its_run_goes_on_elsewhere(whole, tmp_path):
         pytest.skip(f"Ray did not start in its time: {done.stdout[-300:]}")
     assert done.returncode == 0, done.stderr[-3000:]
     assert "failures {}" in done.stdout
-    assert done.stderr.count("another worker goes on") == 1
+    assert done.stderr.count("another worker") == 1
     (lost,) = (run.name for run in runs if f"{run}: lost with its worker" in done.stderr)
     after = done.stdout.partition("killed")[2].split("\n")
     heard = [

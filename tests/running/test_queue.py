@@ -50,7 +50,7 @@ class Script:
         self.told.append(number)
 
 
-LOST, DONE = Ended(-9, "ended by SIGKILL", lost=True), Ended(0)
+LOST, DONE = Ended(-9, "killed by SIGKILL", lost=True), Ended(0)
 
 
 def at(steps):
@@ -96,12 +96,12 @@ def test_a_lost_run_goes_on_with_another_worker(capsys):
     assert failures == {}
     assert workers.started == ["a", "b", "a"]
     assert [run for run, progress in seen if progress is None] == ["b", "a"]
-    assert "a: ended by SIGKILL; another worker goes on" in capsys.readouterr().err
+    assert "a: killed by SIGKILL; another worker" in capsys.readouterr().err
 
 
 def test_a_run_that_comes_no_further_is_given_up_and_one_that_does_is_not():
     stuck = Script(a=[[at(0), LOST], [at(40), LOST], [at(40), LOST], [at(40), LOST], [at(40)]])
-    assert train(stuck, "a")[1] == {"a": Failure(-9, "ended by SIGKILL")}
+    assert train(stuck, "a")[1] == {"a": Failure(-9, "killed by SIGKILL")}
     assert len(stuck.started) == 4  # forty steps came between the first loss and the second
     slow = Script(a=[[at(n), LOST] for n in range(20)] + [[DONE]])
     assert train(slow, "a")[1] == {}
@@ -167,7 +167,7 @@ def test_a_child_that_dies_while_it_is_stopped_has_not_failed(monkeypatch, capsy
     workers = Script(1, a=[[at(0), at(40), pool.ending(-11, [])]])
     monkeypatch.setattr(time, "monotonic", lambda: workers.now)
     assert train(workers, "a", until=2.0)[1] == {}
-    line = "a: ended by SIGSEGV; it goes on from its last checkpoint"
+    line = "a: killed by SIGSEGV; it continues from its last checkpoint"
     assert line in capsys.readouterr().err
 
 
@@ -177,7 +177,7 @@ def test_a_worker_that_somebody_ended_is_lost_and_another_goes_on(code, capsys):
     workers = Script(1, a=[[at(0), at(40), pool.ending(code, ["last words"])], [DONE]])
     assert train(workers, "a")[1] == {}
     assert workers.started == ["a", "a"]
-    assert "another worker goes on" in capsys.readouterr().err
+    assert "another worker" in capsys.readouterr().err
 
 
 def test_what_a_watcher_raises_stops_the_workers():
@@ -215,7 +215,7 @@ def test_the_pool_survives_what_children_do(free_words):
     loud = child("import sys; sys.stderr.write('x' * 500_000 + '\\n'); print('{', end='')")
     assert free_words({"loud": loud}) == {}
     killed = child("import os; print('{\"env', flush=True); os.kill(os.getpid(), 9)")
-    assert free_words({"killed": killed}) == {"killed": Failure(-9, "ended by SIGKILL")}
+    assert free_words({"killed": killed}) == {"killed": Failure(-9, "killed by SIGKILL")}
     code = "import sys; print('apart: numbers', file=sys.stderr); sys.exit(3)"
     error = free_words({"nan": child(code)})["nan"].error("seed-0")
     assert isinstance(error, NonFinite)
@@ -317,7 +317,7 @@ def test_a_killed_worker_s_run_is_resumed_to_the_same_bits(tmp_path, monkeypatch
 
     assert queue.run({lost: ()}, watch, float("inf"), workers) == {}
     assert killed
-    assert "another worker goes on" in capsys.readouterr().err
+    assert "another worker" in capsys.readouterr().err
     again = began.index(min(began[1:]), 1) if 0 in began[1:] else None
     assert again is None, "it began anew"
     whole = apart.train("four_rooms", method="diayn", seed=1, out=tmp_path / "whole", **OPTIONS)

@@ -173,5 +173,5 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(tmp_path, saves_always, 
         assert main(words) == 2
     lines = capsys.readouterr().err.strip().split("\n")
     assert "No space left on device" in lines[-1]
-    assert lines[-1].endswith(f"fix that, then go on with 'apart resume {path}'")
+    assert lines[-1].endswith(f"fix that, then continue with 'apart resume {path}'")
     assert main(["resume", str(path), "--no-draw", "--progress", "none"]) == 0

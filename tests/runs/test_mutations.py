@@ -258,14 +258,14 @@ def test_a_finished_run_that_was_changed_is_refused_when_it_is_read(bases, tmp_p
     other = bases / "other-finished" / run_folder.SUMMARY
     shutil.copytree(bases / "finished", tmp_path / "swapped")
     shutil.copy(other, tmp_path / "swapped" / run_folder.SUMMARY)
-    with pytest.raises(UserError, match=r"summary.json: of another configuration"):
+    with pytest.raises(UserError, match=r"summary.json: .*another configuration"):
         everything(tmp_path / "swapped")
     shutil.copy(bases / "finished" / run_folder.SUMMARY, tmp_path / "swapped")
     shutil.copy(other.with_name(run_folder.SKILLS), tmp_path / "swapped")
-    with pytest.raises(UserError, match=r"skills.json: of another configuration"):
+    with pytest.raises(UserError, match=r"skills.json: .*another configuration"):
         everything(tmp_path / "swapped")
 
 
 def everything(folder):
-    run = apart.load(folder)
+    run = run_folder.load(folder)  # as it is stored: `apart.load` makes lost skills again
     return run.summary, run.skills, run.metrics, run.details, run.history

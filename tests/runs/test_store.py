@@ -122,7 +122,7 @@ def test_folders_that_are_not_ours_are_refused(tmp_path):
 def test_load_says_what_is_missing(tmp_path):
     with pytest.raises(UserError, match="no such run folder"):
         apart.load(tmp_path / "nowhere")
-    with pytest.raises(UserError, match="no finished run"):
+    with pytest.raises(UserError, match="no run here"):
         apart.load(tmp_path)
 
 
@@ -136,9 +136,9 @@ def test_checkpoints_come_back_and_notice_damage(tmp_path):
         np.testing.assert_array_equal(saved.arrays[name], value)
         assert saved.arrays[name].dtype == value.dtype
         assert saved.arrays[name].shape == value.shape
-    with pytest.raises(UserError, match="of another configuration"):
+    with pytest.raises(UserError, match="another configuration"):
         checkpoint.load(tmp_path, arrays, "y")
-    with pytest.raises(UserError, match="array b is missing or of another shape"):
+    with pytest.raises(UserError, match="array b is missing or"):
         checkpoint.load(tmp_path, {"b": np.zeros(3, np.int32)}, "x")
     data = manifest_path.with_suffix(".safetensors")
     damaged = bytearray(data.read_bytes())

@@ -109,7 +109,7 @@ def test_a_world_of_python_objects_says_how_to_read_it_again(tmp_path):
     worlds._BUILDERS.pop("jax-grid")
     with pytest.raises(UserError, match=r"unknown kind of world 'jax-grid'.*apart.register_world"):
         _ = apart.load(run.path).world
-    with pytest.raises(UserError, match=r"seeds: other processes do not know the world square"):
+    with pytest.raises(UserError, match=r"seeds: worker processes do not know the world square"):
         apart.train(twins.jax_grid(SQUARE), seeds=2, out=tmp_path / "set", **OPTIONS)
     assert not (tmp_path / "set").exists()
 
@@ -153,8 +153,13 @@ def test_worlds_without_a_map_are_not_drawn_and_have_short_names(tmp_path):
     bare = dataclasses.replace(world, places=Places(4))
     worlds.register("jax-grid", lambda spec, horizon: bare)
     run = apart.train(bare, method="diayn", out=tmp_path / "run", **OPTIONS)
-    with pytest.raises(UserError, match="square has no map to draw its skills on"):
+    with pytest.raises(UserError, match="square has no map"):
         apart.draw(run)
+    cells = Places(4, lambda places: np.stack([places // 2, places % 2], -1).tolist())
+    worlds.register("jax-grid", lambda spec, horizon: dataclasses.replace(world, places=cells))
+    run = apart.train(dataclasses.replace(world, places=cells), out=tmp_path / "cells", **OPTIONS)
+    (picture,) = apart.draw(run)  # on a bare floor
+    assert picture.exists()
     assert repr(run.world) == "<JaxWorld square: 5 actions, 4 places>"
     assert len(repr(run.skills[0])) < 120
 

@@ -78,7 +78,7 @@ def test_an_episode_that_ended_stays_where_it_ended():
 
 def test_the_sheet_has_a_tile_for_each_and_says_what_it_shows(run, capsys):
     assert main(["draw", str(run.path)]) == 0
-    assert f"every skill drawn: {run.path / 'skills.png'}" in capsys.readouterr().out
+    assert f"picture of every skill: {run.path / 'skills.png'}" in capsys.readouterr().out
     picture = imread(run.path / "skills.png")[..., :3]
     for edge in (picture[:4], picture[-4:], picture[:, :4], picture[:, -4:]):
         assert edge.min() == 1.0
@@ -117,8 +117,8 @@ def test_the_last_of_an_episode_is_always_seen():
 
 def test_who_cannot_render_ends_a_run_all_the_same(tmp_path, capsys):
     for text, why in (
-        (f"{DRAWN},paints=false", "render fails: RuntimeError: GLX: no display (it wants a dis"),
-        ("gym:hostile:Walk-v0", "it has no render_mode rgb_array"),
+        (f"{DRAWN},paints=false", "render fails: RuntimeError: GLX: no display (it needs a dis"),
+        ("gym:hostile:Walk-v0", "has no map and no render()"),
     ):
         hostile.healed(False)
         folder = tmp_path / str(len(text))

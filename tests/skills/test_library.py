@@ -119,7 +119,7 @@ def test_a_number_that_no_place_has_is_reached_by_nobody(tmp_path, capsys):
     run = apart.train(world, method="diayn", network="linear", out=tmp_path / "run", **SMALL)
     assert run.skills.reach(run.skills[1].last_state).probability == 1.0
     assert main(["reach", str(run.path), "--goal", "99999999999"]) == 1
-    assert "no skill comes to 99999999999 from 0" in capsys.readouterr().out
+    assert "no skill reaches 99999999999 from 0" in capsys.readouterr().out
     assert main(["reach", str(run.path), "--goal", "0,1"]) == 2
     assert "no cell (0, 1); places are such as" in capsys.readouterr().err
 

@@ -77,7 +77,7 @@ def numbers_that_are_not_refused_do_something(method, run, before):
             other = {**tiny(method), name: 1.0 - now if name == "epsilon" else 0.5 * now or 0.01}
             hyper = hyper_of(resolve(WORLD, method, other)[0])
         except UserError as error:
-            assert "does nothing" in str(error)
+            assert "has no effect" in str(error)
             continue
         if differ(before, after(run, hyper, 6)):
             continue
@@ -183,7 +183,7 @@ def test_places_in_a_learned_distance_repeat_themselves_and_go_on_to_the_bit():
 
 # Whose papers pay in the last step alone; the others pay in all.
 PAID_AT_THE_END = {"vic", "tuned_vic", "disdain", "count_bonus"}
-PAID_AT_THE_END |= {"relative_vic", "valor", "vic_unbiased", "eddict"}
+PAID_AT_THE_END |= {"relative_vic", "valor", "vic_counts", "eddict"}
 
 
 NOT_FROM_BATCHES = {"random_walk", "apart_spread", "eigenoptions", "upside", "upside_flat"}
@@ -249,7 +249,7 @@ def test_every_method_refuses_options_that_do_nothing(method, world):
     idle = {name for name in SPECS if is_idle(name, config, Facts.of(config, world))}
     assert {*unread} <= idle
     for name in idle:
-        with pytest.raises(UserError, match="does nothing"):
+        with pytest.raises(UserError, match="has no effect"):
             resolve(world, method, {**fitting(world, method, TINY), name: getattr(config, name)})
 
 
@@ -414,9 +414,9 @@ def test_vic_comes_to_the_empowerment_of_a_stochastic_world():
     best = max(bits_of(channel[list(chosen)]) for chosen in sets)  # of three skills, drawn alike
     assert 0.95 * most < best < most
     options = {"skills": 3, "horizon": 3, "epsilon": 0.05, "batch": 64, "buffer": 2000}
-    config, _ = resolve(world, "vic_unbiased", options)
+    config, _ = resolve(world, "vic_counts", options)
     run, hyper = program(world, config), hyper_of(config)
-    states = trained(world, "vic_unbiased", 3000, **options)
+    states = trained(world, "vic_counts", 3000, **options)
     found = sorted(float(run.evaluate(s, hyper).mutual_information) for s in states)
     assert found[-1] <= best + 1e-4
     assert found[1] > 0.95 * best
@@ -449,7 +449,7 @@ def implicit_vic(first, second, leads, ends):
 
 
 def test_implicit_vic_leaves_out_what_chance_tells_of_the_end():
-    """Why Kwon corrects it, and why that is about no set of skills (docs/family/vic_unbiased.md).
+    """Why Kwon corrects it, and why that is about no set of skills (docs/family/vic_counts.md).
 
     The first action leads to one of two places by chance, from which there is one end each; or to
     a third, from which the second action chooses between two more.

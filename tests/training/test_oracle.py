@@ -86,7 +86,7 @@ CASES = {
     "prior": {"method": "apart_plus", "prior": 0.3, "fading": 0.5},
     "apart_plus_blocks": {"method": "apart_plus", "batch": 1, "bootstrap_last": True},
     "apart_plus_rows": {"method": "apart_plus", "batch": 1, "q_rule": "shared_plain"},
-    "vic_unbiased": {"prior": 0.3},
+    "vic_counts": {"prior": 0.3},
     "apart_plus_rows_bootstrap": {
         "method": "apart_plus",
         "batch": 1,
@@ -185,7 +185,7 @@ BY_CHANCE = (
     *("apart", "diayn", "current_state", "plain", "shared_apart", "shared_current", "apart_plus"),
     *("apart_plus_sampled", "apart_plus_rows", "apart_logits", "adam_sweep", "target"),
     *("held", "held_longer", "held_sweep", "held_shared"),
-    *("apart_spread", "apart_spread_few", "vic_unbiased"),
+    *("apart_spread", "apart_spread_few", "vic_counts"),
 )
 
 
@@ -502,7 +502,7 @@ def check_updates(case, world, network, states, n, by=Oracle):
         network = "table+bias"
     config, _ = resolve(WORLD, method, {})
     kept = (
-        method in ("apart_plus", "apart_spread", "vic_unbiased")
+        method in ("apart_plus", "apart_spread", "vic_counts")
         or options.get("discriminator") == "counts"
     )
     if kept and options.get("q_rule", "sweep").startswith("sweep"):

@@ -100,13 +100,26 @@ def test_any_text_is_a_map_or_one_line_of_error(text):
         assert "\n" not in str(error)
 
 
+def test_blanks_at_the_end_of_lines_are_no_cells(tmp_path):
+    path = tmp_path / "map.txt"
+    path.write_text("; words \n; horizon 7 \nS.. \t\n.#. \r\n...\n  \n")
+    world = grid.load(str(path))
+    assert world.places.backdrop == ("S..", ".#.", "...")
+    assert world.about.horizon == 7
+    with pytest.raises(UserError, match="line 2, column 1: ' '"):
+        grid.parse("S..\n ..")
+
+
 BAD = {
     "ragged": ("S..\n..", "line 2 has 2 cells but line 1 has 3"),
     "empty": ("", "empty"),
     "blank": ("\n\n", "empty"),
     "no start": ("...", "no start"),
     "a misspelled option": ("; words\n; horizn 20\nS.", "line 2: .*did you mean 'horizon'"),
-    "words below the map": ("; words\nS.\n; more", "line 3: lines with ';' stand above the map"),
+    "words below the map": (
+        "; words\nS.\n; more",
+        "line 3: lines with ';' are allowed above the map",
+    ),
     "unknown": ("S.x", "line 1, column 3: 'x'"),
     "one cell": ("S", "no free neighbour"),
     "walled in": ("S#.", "no free neighbour"),

@@ -34,7 +34,7 @@ from apart.worlds.world import HostWorld, evidence
 TESTS = Path(__file__).parents[1]
 WALK = "gym:hostile:Walk-v0"
 OPTIONS = {"skills": 4, "horizon": 6, "steps": 200, "batch": 16, "buffer": 600}
-OPTIONS |= {"network": "mlp:8", "evaluate_every": 100, "method": "diayn"}
+OPTIONS |= {"network": "mlp:8", "evaluate_every": 100, "method": "diayn", "episodes_per_update": 1}
 
 
 @pytest.fixture(autouse=True)
@@ -98,19 +98,19 @@ def test_every_combination_of_bins_is_an_action():
         ("gym:", r"no id; write gym:ID\[:key=value,...\]"),
         ("gmy:Walk-v0", "did you mean 'gym'"),
         (f"{WALK}:actions=box9", "actions of 9 dimensions; at most 8"),
-        (f"{WALK}:actions=free", "have no bounds to put bins between"),
+        (f"{WALK}:actions=free", "are unbounded"),
         (f"{WALK}:actions=many", "400 combinations of actions"),
         (f"{WALK}:actions=text", "neither Discrete nor a Box"),
         (f"{WALK}:bins=1", "bins=1: give a number from 2 to 100"),
-        (f"{WALK}:see=image", "its observations have no parts"),
+        (f"{WALK}:see=image", "observations are not a Dict"),
         ("gym:hostile:Talks-v0:see=imag", "did you mean 'image'"),
-        ("gym:hostile:Talks-v0:see=words", "are no numbers of a fixed shape"),
-        ("gym:hostile:Says-v0", "are no numbers of a fixed shape"),
+        ("gym:hostile:Talks-v0:see=words", "is not an array of a fixed shape"),
+        ("gym:hostile:Says-v0", "are not arrays of a fixed shape"),
         (f"{WALK}:places=hostile:corer", "hostile has no function corer; did you mean 'corner'"),
         (f"{WALK}:places=corner", "places=corner: write module:name"),
         (f"{WALK}:places=no_such:f", "import no_such fails: ModuleNotFoundError"),
         (f"{WALK}:wrap=hostile:Miror", "did you mean 'Mirror'"),
-        (f"{WALK}:trouble=screen", "No available video device.*wants a display"),
+        (f"{WALK}:trouble=screen", "No available video device.*needs a display"),
         (f"{WALK}:wheels=4", "gymnasium.make fails: .*wheels"),
         (f"{WALK}:timeout=0", "timeout=0: give a number"),
         (f"{WALK}:max_episode_steps=foo", "max_episode_steps=foo: give a number from 1 to 100000"),
@@ -263,6 +263,30 @@ def test_known_records_are_whole():
         assert all(a != b for a, b in zip(known.low, known.high, strict=True))
 
 
+def test_bins_have_names_units_and_ranges():
+    for begin, known in places.KNOWN.items():
+        axes = places.places_of(places._json(known)).axes
+        assert [axis.bins for axis in axes] == list(known.bins), begin
+        assert all(axis.name for axis in axes)
+    angle, position = load("gym:CartPole-v1").places.axes
+    assert angle == ("pole angle", "rad", 0.2095, -0.2095, 10)
+    assert position[:4] == ("cart position", "", -2.4, 2.4)
+    ram = places.places_of(places._bytes((3, 43, 42)))
+    assert [axis.high for axis in ram.axes] == [256.0] * 3
+    assert load("gym:FrozenLake-v1").places.axes == ()
+
+
+def test_a_layout_that_changes_with_the_seed_is_not_drawn():
+    pytest.importorskip("minigrid")
+    rooms, empty = load("gym:MiniGrid-FourRooms-v0").places, load("gym:MiniGrid-Empty-5x5-v0")
+    assert rooms.note
+    assert rooms.backdrop == ("#" * 19, *["#" + "." * 17 + "#"] * 17, "#" * 19)
+    assert not empty.places.note
+    fixed = load("gym:MiniGrid-FourRooms-v0:seed=0").places
+    assert not fixed.note
+    assert "#" in fixed.backdrop[9][1:-1]
+
+
 def test_a_function_of_the_user_counts(tmp_path):
     world = load(f"{WALK}:places=hostile:corner")
     run = apart.train(world, out=tmp_path / "run", **{**OPTIONS, "epsilon": 0.5})
@@ -270,7 +294,7 @@ def test_a_function_of_the_user_counts(tmp_path):
     assert run.summary["evidence"] == evidence(world) == "sampled, one episode of each skill"
     assert json.loads((run.path / "skills.json").read_text())["evidence"] == evidence(world)
     assert run.n_available is None
-    with pytest.raises(UserError, match=r"places=hostile:half: gave 0\.5, not a whole number"):
+    with pytest.raises(UserError, match=r"places=hostile:half: returned 0\.5, not a whole number"):
         apart.train(load(f"{WALK}:places=hostile:half"), out=tmp_path / "half", **OPTIONS)
 
 
@@ -298,7 +322,7 @@ def test_without_places_nothing_is_counted_and_that_is_said(tmp_path, capsys):
 def test_without_places_nothing_is_said_of_where_skills_go(tmp_path, capsys, monkeypatch):
     run = apart.train(load(WALK), out=tmp_path / "run", **OPTIONS)
     assert main(["reach", str(run.path), "--goal", "0"]) == 2
-    assert "the world has no places (places=" in capsys.readouterr().err
+    assert "the world has no places (" in capsys.readouterr().err
     assert main(["play", str(run.path), "--skill", "1"]) == 0
     out = capsys.readouterr().out
     assert "skill 1: an episode of at most 6 steps\n" in out
@@ -344,17 +368,18 @@ def test_what_follows_a_dot_is_no_ending_of_a_name(tmp_path, monkeypatch):
 
 
 TROUBLES = {
-    "raises": "step fails: ValueError: the wheel fell off; fix that, then go on with 'apart resume",
+    "raises": "step fails: ValueError: the wheel fell off; .* 'apart resume",
     "nan": "an observation that is not finite",
     "shape": r"an observation of shape \(1,\), not \(2,\)",
-    "hangs": "step has not come back after 0.5 seconds",
+    "hangs": "step did not return within 0.5 seconds",
 }
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_trouble_is_one_line_and_the_run_goes_on_when_it_is_over(trouble, tmp_path, capsys):
     options = ["--steps", "200", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--evaluate-every", "100"]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--evaluate-every", "100"]
     folder = tmp_path / "run"
     world = f"{WALK}:trouble={trouble},timeout=0.5,when=100"
     command = ["train", world, *options, "--out", str(folder), "--progress", "none"]
@@ -393,10 +418,10 @@ class Slanted(hostile.Walk):
 SLANTS = {
     "reset": r"reset must return \(observation, info\), not one value \(ndarray\)",
     "step": r"step must return \(observation, reward, terminated, truncated, info\), not 4 values",
-    "flag": "step gives terminated = 'no', not True or False",
-    "text": r"cell\(\).* gives 'here', not \(row, column\), two whole numbers",
-    "half": r"cell\(\).* gives \(0\.5, 1\), not \(row, column\), two whole numbers",
-    "one": r"cell\(\).* gives 3, not \(row, column\), two whole numbers",
+    "flag": "step returns terminated = 'no', not True or False",
+    "text": r"cell\(\).* 'here', not \(row, column\), two whole numbers",
+    "half": r"cell\(\).* \(0\.5, 1\), not \(row, column\), two whole numbers",
+    "one": r"cell\(\).* 3, not \(row, column\), two whole numbers",
     "": None,
 }
 
@@ -421,7 +446,7 @@ def test_what_an_environment_returns_is_checked_when_it_is_looked_at(kind, slant
 
 @pytest.mark.parametrize(("slant", "cell"), [("below", r"\(0, -1\)"), ("far", r"\(1000, 0\)")])
 def test_cells_that_would_be_counted_as_others_are_refused(slant, cell, slanted):
-    message = rf"^Slanted\.cell\(\) gives {cell}: .*from 0 to 999; shift cell\(\), or use places="
+    message = rf"^Slanted\.cell\(\) returns {cell}: .* 0 to 999; shift cell\(\), or use places="
     slanted(slant)
     with pytest.raises(UserError, match=message):
         load("gym:Slanted-v0")
@@ -432,21 +457,21 @@ def test_an_agent_that_leaves_the_cells_that_are_counted_ends_a_run_in_one_line(
 ):
     slanted("")
     monkeypatch.setattr(Slanted, "cell", lambda env: env.at - 1 if env.age > 3 else env.at)
-    with pytest.raises(UserError, match=r"gives \(.*-1.*\): .*from 0 to 999") as error:
+    with pytest.raises(UserError, match=r"\(.*-1.*\): .* 0 to 999") as error:
         apart.train("gym:Slanted-v0", out=tmp_path / "run", **OPTIONS)
     assert "\n" not in str(error.value)
 
 
 def test_a_function_that_cannot_be_imported_is_refused_and_why_is_said():
-    with pytest.raises(UserError, match=r"<lambda> cannot be imported.*resumed.*no lambda"):
+    with pytest.raises(UserError, match=r"<lambda> cannot be imported.*top level of a module"):
         apart.gym_world("CartPole-v1", places=lambda env, obs: 0)
-    with pytest.raises(UserError, match="places=3 is no function"):
+    with pytest.raises(UserError, match="places=3 is not a function"):
         apart.gym_world("CartPole-v1", places=3)
 
 
 def test_trouble_before_the_first_round_leaves_nothing_behind(tmp_path):
     world = load(f"{WALK}:trouble=spaces,when=0")
-    said = r"its observations are float32 \(3,\) now, and were float32 \(2,\) when the run began$"
+    said = r"observations are float32 \(3,\); .* float32 \(2,\)$"
     with pytest.raises(UserError, match=said):
         apart.train(world, out=tmp_path / "run", **OPTIONS)
     assert list(tmp_path.iterdir()) == []
@@ -458,7 +483,8 @@ def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
     folder = tmp_path / "run"
     hostile.healed(False)
     options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--out", str(folder), "--progress", "json"]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--out", str(folder), "--progress", "json"]
     assert main(["train", f"{WALK}:trouble=prints,when=0", *options]) == 0
     out, err = capfd.readouterr()
     assert "as C writes it" in err
@@ -468,12 +494,12 @@ def test_what_an_environment_prints_and_ignores_is_not_ours(tmp_path, capfd):
 
 def test_an_environment_that_forgets_its_seed_is_named_in_a_line(tmp_path, capsys):
     options = ["--steps", "60", "--skills", "4", "--horizon", "6", "--method", "diayn"]
-    options += ["--network", "mlp:8", "--batch", "16", "--out", str(tmp_path / "run")]
+    options += ["--network", "mlp:8", "--batch", "16", "--episodes-per-update", "1"]
+    options += ["--out", str(tmp_path / "run")]
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         assert main(["train", f"{WALK}:trouble=forgets", *options, "--progress", "none"]) == 0
     err = capsys.readouterr().err
-    assert "evaluation plays" not in err
     notes = [line for line in err.splitlines() if "does not repeat itself" in line]
     assert len(notes) == 1
     assert notes[0].startswith("apart: note: hostile:Walk-v0")
@@ -495,7 +521,7 @@ def test_a_hang_that_nothing_interrupts_ends_the_process_with_the_same_line(tmp_
     done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     last = done.stderr.strip().split("\n")[-1]
-    assert "has not come back after 0.5 seconds" in last
+    assert "did not return within 0.5 seconds" in last
     assert (tmp_path / "run" / "config.json").exists()
 
 
@@ -539,9 +565,7 @@ def test_the_next_line_of_check_trains(tmp_path, capsys):
     words = shlex.split(line)[2:]
     small = ["--steps", "100", "--network", "mlp:8", "--updates-per-episode", "1"]
     hostile.healed(False)
-    small += ["--evaluate-every", "599"]
     assert main([*words, *small, "--out", str(tmp_path / "run"), "--progress", "none"]) == 0
-    assert "note: an evaluation plays 600 steps" in capsys.readouterr().err
 
 
 def test_gymnasium_is_not_imported_for_maps():
@@ -590,9 +614,9 @@ def test_a_function_of_python_is_kept_by_its_name():
     assert worlds.known_everywhere(world.about.spec)
     vector = world.make(1)
     assert world.place(*vector.reset(seed=[0])).tolist() == [0]
-    with pytest.raises(UserError, match="no lambda"):
+    with pytest.raises(UserError, match="top level of a module"):
         apart.gym_world("hostile:Walk-v0", places=lambda env, obs: 0)
-    with pytest.raises(UserError, match="arguments are stored as JSON"):
+    with pytest.raises(UserError, match="arguments must be JSON"):
         apart.gym_world("hostile:Walk-v0", noise=np.ones(2))
 
 
@@ -610,20 +634,5 @@ for world in (apart.gym_world("Mine-v0"), apart.gym_world("hostile:Walk-v0", pla
     around = {**os.environ, "PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=around)
-    assert done.stdout.count("other processes do not know the world") == 2, done.stderr
+    assert done.stdout.count("worker processes do not know the world") == 2, done.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_numbers_in_the_guide_are_those_of_the_code():
-    guide = " ".join((TESTS.parent / "docs" / "guide" / "worlds.md").read_text().split())
-    for words in (
-        f"measured in {hosts._SAMPLE} steps of random play",
-        f"of up to {spaces._MOST_JOINT} combinations",
-        {13: "thirteen Atari games"}[len(places._RAM)],
-        f"the environment's own limit, else {hosts._HORIZON}.",
-        f"| `timeout` | {HostWorld.timeout:g} |",
-        f"| `bins` | {hosts._BINS} |",
-        {8: "for up to eight dimensions one head"}[spaces.MAX_HEADS],
-        {3: "(a third of a cell)"}[places._PER_CELL],
-    ):
-        assert words in guide, words

@@ -211,7 +211,7 @@ def test_wrong_names_are_said_in_one_line(text, message):
 
 
 def test_slip_is_for_maps():
-    with pytest.raises(UserError, match="--slip: for maps"):
+    with pytest.raises(UserError, match="--slip is for maps"):
         worlds.load("maze:u", slip=0.1)
 
 
@@ -262,7 +262,7 @@ def test_bumps_are_seen_where_observations_are_positions():
     np.testing.assert_allclose(seen[0, 5, 5] / seen[0, 5, 6], np.exp(0.5), rtol=1e-4)
     weight = jax.random.normal(jax.random.key(0), (121, 4))
     np.testing.assert_allclose(sight.product(at, weight), seen.reshape(3, -1) @ weight, rtol=1e-4)
-    with pytest.raises(UserError, match="--observation rbf: four_rooms is seen as one_hot"):
+    with pytest.raises(UserError, match="--observation rbf does not fit four_rooms; use one_hot"):
         resolve("four_rooms", "diayn", {"observation": "rbf"})
 
 
@@ -295,5 +295,7 @@ def test_waves_are_about_a_kernel_of_the_distance():
     assert np.corrcoef((seen @ seen.T).ravel(), expected.ravel())[0, 1] > 0.8
     weight = jax.random.normal(jax.random.key(0), (seen.shape[1], 4))
     np.testing.assert_allclose(sight.product(at, weight), seen @ weight, rtol=1e-3, atol=1e-4)
-    with pytest.raises(UserError, match="--observation fourier: four_rooms is seen as one_hot"):
+    with pytest.raises(
+        UserError, match="--observation fourier does not fit four_rooms; use one_hot"
+    ):
         resolve("four_rooms", "diayn", {"observation": "fourier"})

@@ -16,6 +16,7 @@ from apart._errors import UserError
 from apart.cli import main
 from apart.training.choices import Drawn
 from apart.training.collect import by_steps, steps_of
+from apart.worlds import gymnax
 from apart.worlds.world import evidence
 
 OPTIONS = {"method": "diayn", "steps": 200, "horizon": 10, "skills": 3, "network": "mlp:8"}
@@ -123,7 +124,7 @@ def test_elsewhere_nothing_is_made_up(capsys):
     assert main(["check", "gymnax:Catch-bsuite"]) == 0
     said = capsys.readouterr().out
     assert "none known; skills are counted: not at all" in said
-    assert "places=module:function behind its id" in said
+    assert "places=module:function" in said
 
 
 def test_places_by_a_function_of_the_users():
@@ -171,7 +172,7 @@ def test_wrong_ids_give_the_nearest(text, message):
     [
         ("xminigrid:X:view=partial", "unknown view 'partial'"),
         ("xminigrid:X:seed=some", "seed=some: give a number, or random"),
-        ("xminigrid:X:seed=1,seed=2", "'seed' is said twice"),
+        ("xminigrid:X:seed=1,seed=2", "'seed' is given twice"),
         ("gymnax:X:seed=-1", "seed=-1: give a number, or random"),
         ("gymnax:X:sed=1", "unknown key 'sed'; did you mean 'seed'"),
     ],
@@ -181,9 +182,20 @@ def test_wrong_options_are_said_without_the_package(text, message):
         worlds.load(text)
 
 
+def test_bins_of_gymnax_are_drawn_with_their_names():
+    known, place = gymnax._places("CartPole-v1", None)
+    assert [(axis.name, axis.bins) for axis in known.axes] == [
+        ("cart position", 12),
+        ("pole angle", 6),
+    ]
+    assert known.backdrop == ("......",) * 12
+    state = gymnax.State(jnp.array([2.3, 0.0, -0.2, 0.0]), None)
+    assert known.label(np.asarray(place(state))) == [11, 0]
+
+
 @pytest.mark.parametrize("kind", ["xminigrid", "gymnax"])
 def test_a_damaged_spec_is_said(kind):
     with pytest.raises(UserError, match="no name or no id"):
         worlds.from_spec({"kind": kind, "name": "x"}, 10)
-    with pytest.raises(UserError, match="--slip: for maps"):
+    with pytest.raises(UserError, match="--slip is for maps"):
         worlds.load(f"{kind}:X", slip=0.5)

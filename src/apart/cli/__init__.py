@@ -1,7 +1,7 @@
-"""The command line: a small file per command. Answers errors in one line, without JAX.
+"""The command line: a small file per command. Errors are one line and do not import JAX.
 
 Argparse rather than a larger parser, because its start is quick and every error must be one line of
-our own. A module here with ``add`` is a command: it gets its parser and all words that were said.
+our own. Each command is a module with ``add``, which gets its parser and the whole command line.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
         self._negative_number_matcher = re.compile(r"-\.?\d")  # -1,0 is a value, no option
 
     def error(self, message: str) -> NoReturn:
-        raise UserError(f"{message} (see {self.prog} --help)")
+        raise UserError(f"{message.removeprefix('argument ')} (see {self.prog} --help)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except OSError as error:  # a path that cannot even be looked at
+    except OSError as error:  # a path that the system refuses to look at
         return _fail(f"{error.filename or 'the system'}: {error.strerror or error}", 2)
 
 
@@ -118,7 +118,7 @@ def _run(said: list[str]) -> int:
         return 0
     for name, value in vars(parsed).items():
         if value == [] and name not in ("ids", "kinds", "worlds"):  # what argparse makes of it
-            raise UserError(f"{flag(name)}: '--' is no value")
+            raise UserError(f"{flag(name)}: '--' is not a value")
     command: Callable[[argparse.Namespace], int] = parsed.command
     return command(parsed)
 
@@ -144,14 +144,21 @@ def _unexpected(word: str, parser: argparse.ArgumentParser | None) -> UserError:
 def _parser(said: list[str]) -> tuple[argparse.ArgumentParser, dict[str, argparse.ArgumentParser]]:
     parser = _Parser(
         prog="apart",
-        description="Unsupervised skill discovery: all the different things an agent can do.",
+        usage="apart [-h] [--version] COMMAND ...",
+        description="Unsupervised skill discovery: learn different skills without reward.",
+        epilog="Start with: apart train four_rooms --method apart_plus. "
+        "'apart COMMAND --help' shows the options of a command.",
     )
     parser.add_argument("--version", action="version", version=f"apart {__version__}")
     # Not `required`, not `choices`: `_run` gives the nearest command's name itself.
-    subparsers = parser.add_subparsers(metavar="COMMAND", parser_class=_Parser)
+    subparsers = parser.add_subparsers(
+        title="commands", metavar="COMMAND ...", prog="apart", parser_class=_Parser
+    )
     commands: dict[str, argparse.ArgumentParser] = {}
     for name, module in _COMMANDS.items():
-        commands[name] = subparsers.add_parser(name, help=module.HELP)
+        commands[name] = subparsers.add_parser(
+            name, help=module.HELP, description=f"{module.HELP[0].upper()}{module.HELP[1:]}."
+        )
         if said[:1] == [name]:
             module.add(commands[name], said)
     return parser, commands

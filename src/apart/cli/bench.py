@@ -9,14 +9,18 @@ from apart._errors import UserError
 from apart.cli import words
 from apart.running.jobs import path
 
-HELP = "speed of this machine on fixed work"
+HELP = "measure the speed of this machine"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
+    """Add its flags."""
     parser.add_argument("--json", metavar="FILE", help="also write the table as JSON")
-    parser.add_argument("--seconds", default="2", help="seconds per measurement (default 2)")
-    parser.add_argument("--repeats", default="3", help="measurements per row (default 3)")
+    parser.add_argument(
+        "--seconds", metavar="N", default="2", help="seconds per measurement (default 2)"
+    )
+    parser.add_argument(
+        "--repeats", metavar="N", default="3", help="measurements per row (default 3)"
+    )
     parser.set_defaults(command=run)
 
 
@@ -28,7 +32,7 @@ def run(parsed: argparse.Namespace) -> int:
     repeats = words.count("--repeats", parsed.repeats, 1000)
     file = None if parsed.json is None else path("--json", parsed.json)
     if file is not None and (file.is_dir() or not file.parent.is_dir()):
-        raise UserError(f"--json: {file} is no file in a folder that exists")
+        raise UserError(f"--json: {file} is not a file in an existing folder")
     from apart.running.bench import bench
 
     return bench(seconds=float(seconds), repeats=repeats, path=file)

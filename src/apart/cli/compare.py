@@ -11,35 +11,46 @@ from apart.cli import words
 from apart.running.engines import engine
 from apart.runs.plan import MAX_SEEDS, seeds_from
 
-HELP = "methods side by side on the same worlds, by every measure"
+HELP = "compare methods on the same worlds, by every measure"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
-    parser.add_argument("worlds", metavar="WORLD", nargs="*", help="names or maps, as for train")
+    """Add its flags."""
     parser.add_argument(
-        "--methods", metavar="A,B", help="names (default: all that bring no network of their own)"
+        "worlds", metavar="WORLD", nargs="*", help="one or more worlds, as for 'apart train'"
     )
     parser.add_argument(
-        "--steps", metavar="N,N", default="1M", help="environment steps (default 1M)"
+        "--methods", metavar="A,B", help="methods (default: all without networks of their own)"
     )
-    parser.add_argument("--seed", metavar="N", default="0", help="the first seed (default 0)")
-    parser.add_argument("--seeds", metavar="N", default="4", help="seeds of each row (default 4)")
     parser.add_argument(
-        "--skills", metavar="N", default=str(Config.skills), help=f"K (default {Config.skills})"
+        "--steps",
+        metavar="N,N",
+        default="1M",
+        help="environment steps; several numbers make a table each (default 1M)",
+    )
+    parser.add_argument("--seed", metavar="N", default="0", help="first seed (default 0)")
+    parser.add_argument("--seeds", metavar="N", default="4", help="seeds per row (default 4)")
+    parser.add_argument(
+        "--skills",
+        metavar="N",
+        default=str(Config.skills),
+        help=f"number of skills K (default {Config.skills})",
     )
     parser.add_argument(
         "--sharing",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="a second row of each method: a transition teaches all skills, or its own alone",
+        help="add a second row per method with the other rule of sharing: "
+        "whether a transition updates all skills or only its own",
     )
     parser.add_argument(
         "--with",
         metavar="FILE,FILE",
-        help="compare.json of other comparisons: in the table too; what they have is not trained",
+        help="add the rows of other compare.json files, and do not train these again",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder (default runs/compare)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder of the comparison (default runs/compare)"
+    )
     words.add_engine(parser)
     parser.set_defaults(command=run)
 
@@ -51,7 +62,7 @@ def run(parsed: argparse.Namespace) -> int:
     from apart.comparison.rows import one_k
 
     if not parsed.worlds:
-        raise UserError("name a world, or several (see 'apart list worlds')")
+        raise UserError("name at least one world (see 'apart list worlds')")
     joined = getattr(parsed, "with")  # a word of Python
     known = [] if joined is None else _names("--with", joined)
     compare(
@@ -72,5 +83,5 @@ def run(parsed: argparse.Namespace) -> int:
 def _names(flag: str, text: str) -> list[str]:
     found = [part.strip() for part in text.split(",")]
     if not all(found):
-        raise UserError(f"{flag}: '{text}' has an empty part; separate by single commas")
+        raise UserError(f"{flag}: '{text}' has an empty part; separate names with single commas")
     return found

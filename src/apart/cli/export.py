@@ -5,18 +5,19 @@ from __future__ import annotations
 import argparse
 
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
 from apart.running.progress import several
 from apart.runs import claims, files
-from apart.runs import folder as run_folder
 
-HELP = "write skills as safetensors and JSON that load with NumPy alone"
+HELP = "export skills as safetensors and JSON, which NumPy alone can load"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
-    parser.add_argument("--out", metavar="DIR", help="the new folder")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
+    parser.add_argument("--out", metavar="DIR", help="new folder to write (required)")
     parser.set_defaults(command=run)
 
 
@@ -25,7 +26,7 @@ def run(parsed: argparse.Namespace) -> int:
     if parsed.out is None:
         raise UserError("--out: name the folder to write (see apart export --help)")
     out = path("--out", parsed.out)
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     why = claims.occupied(out)
     if why:
         raise UserError(why)
@@ -34,6 +35,7 @@ def run(parsed: argparse.Namespace) -> int:
     from apart.skills import export
 
     export.export(found, out, picture_of(found))
+    words.unfinished(found)
     written = ", ".join(file.name for file in files.listing(out))
     print(f"{several(len(found.skills), 'skill')}: {out} ({written})")
     return 0

@@ -5,20 +5,25 @@ from __future__ import annotations
 import argparse
 
 from apart import facts, paper
+from apart._config import flag
 from apart._errors import unknown
 from apart._registry import load_plugins
 from apart.worlds import environments, grid, gymnax, hosts, mazes, xminigrid
 
-_BELOW = {
-    "worlds": [f"{by.SYNTAX}  {by.SUMMARY}" for by in (hosts, environments, xminigrid, gymnax)]
-}
-HELP = "worlds, methods, experiments and the values of options"
+_PACKAGES = {by.SYNTAX: by.SUMMARY for by in (hosts, environments, xminigrid, gymnax)}
+_COMMANDS = {"worlds": "apart train WORLD", "experiments": "apart reproduce ID"}
+_GAP = "\n"
+_WIDEST = 28  # a longer name pushes its own summary aside
+HELP = "list worlds, methods, experiments and values of options"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
+    """Add its arguments."""
     parser.add_argument(
-        "kinds", metavar="KIND", nargs="*", help="worlds, methods, ...: only these (default: all)"
+        "kinds",
+        metavar="LIST",
+        nargs="*",
+        help="worlds, methods, rewards, ...: only these lists (default: all)",
     )
     parser.set_defaults(command=run)
 
@@ -35,13 +40,17 @@ def run(parsed: argparse.Namespace) -> int:
     for kind in parsed.kinds:
         if kind not in tables:
             raise unknown("list", kind, tables)
-    for kind, names in tables.items():
-        if parsed.kinds and kind not in parsed.kinds:
-            continue
-        print(kind)
-        width = max(map(len, names))
-        for name, summary in names.items():
-            print(f"  {name:<{width}}  {summary}")
-        for line in _BELOW.get(kind, ()):
-            print(f"  {line}")
+    shown = [kind for kind in tables if kind in parsed.kinds] if parsed.kinds else [*tables]
+    for kind in shown:
+        names = tables[kind]
+        print(f"{'' if kind == shown[0] else _GAP}{kind} ({_used_by(kind)})")
+        for part in (names, _PACKAGES if kind == "worlds" else {}):
+            width = min(max(map(len, part), default=0), _WIDEST)
+            for name, summary in part.items():
+                print(f"  {name:<{width}}  {summary}")
     return 0
+
+
+def _used_by(kind: str) -> str:
+    """The command or option that takes a name of this list."""
+    return _COMMANDS.get(kind) or flag(kind.removesuffix("s").replace("-", "_"))

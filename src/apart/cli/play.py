@@ -12,40 +12,45 @@ from typing import NamedTuple
 
 from apart._config import number
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
-from apart.runs import folder as run_folder
 from apart.runs.folder import Run
 from apart.runs.skills import Skill
 from apart.worlds import renders
+from apart.worlds.guards import NoRender
 from apart.worlds.world import without_places
 
-HELP = "show a skill of a run walking, in the terminal or as a GIF"
+HELP = "show an episode of a skill, in the terminal or as a GIF"
 _PAUSE = 0.12  # seconds between two steps
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
-    parser.add_argument("--skill", metavar="N", required=True, help="its number, from 0 on")
-    parser.add_argument("--gif", metavar="FILE", help="write it as an animation instead")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
     parser.add_argument(
-        "--frames", action="store_true", help="in the GIF, as the world renders it, not on its map"
+        "--skill", metavar="N", required=True, help="number of the skill, counted from 0"
+    )
+    parser.add_argument("--gif", metavar="FILE", help="write an animation instead")
+    parser.add_argument(
+        "--frames", action="store_true", help="use frames that the world renders, not its map"
     )
     parser.set_defaults(command=run)
 
 
 def run(parsed: argparse.Namespace) -> int:
     """Walk, or write the animation."""
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     n = number("--skill", parsed.skill, whole=True, like="0")
     if not 0 <= n < len(found.skills) or n != int(n):
         raise UserError(f"--skill: {parsed.skill} is outside 0 to {len(found.skills) - 1}")
     file = None if parsed.gif is None else _gif(path("--gif", parsed.gif))
     if parsed.frames and file is None:
-        raise UserError("--frames is for an animation; name its file with --gif FILE")
+        raise UserError("--frames is for animations; add --gif FILE")
     skill = found.skills[int(n)]
-    from apart.report import walking
+    from apart.report import axes, walking
 
+    words.unfinished(found)
     show, places = _shown(found, skill, parsed.frames), found.world.places
     if file is not None:
         from apart.runs import files
@@ -59,9 +64,13 @@ def run(parsed: argparse.Namespace) -> int:
     if not places.counted:
         shown = "; --gif FILE shows the episode" * renders(found.world)
         print(f"{without_places(found.world)}{shown}")
-    elif not show.times or not sys.stdout.isatty():
+        return 0
+    for line in axes.legend(places):
+        print(line)
+    if not show.times or not sys.stdout.isatty():
         print(walking.listed(skill))
     else:
+        print(walking.SIGNS)
         _walk(show)
     return 0
 
@@ -104,6 +113,7 @@ def _rendered(run: Run, skill: Skill, frames: bool) -> bytes:
     from PIL import Image
 
     from apart.report import walking
+    from apart.report.figures import undrawable
     from apart.skills.frames import film  # starts JAX
 
     last = walking.length(skill, run.world.places)
@@ -111,10 +121,11 @@ def _rendered(run: Run, skill: Skill, frames: bool) -> bytes:
     times = sorted({*range(apart, last, apart), last})
     try:
         shown = film(run, [skill.index], times)
+    except NoRender:
+        why = f"{run.world.name} has no render()" if frames else undrawable(run)
+        raise UserError(f"--gif: {why}") from None
     except UserError as error:
-        name, lacks = run.world.name, "" if frames else " has no map to walk on"
-        why = str(error).removeprefix(f"{name}: ")
-        raise UserError(f"--gif: {name}{lacks}: {why}") from None
+        raise UserError(f"--gif: {error}") from None
     return walking.animation([Image.fromarray(f) for f in (shown.start, *shown.frames[0])])
 
 
@@ -134,5 +145,5 @@ def _gif(file: Path) -> Path:
     if file.suffix.lower() != ".gif":
         raise UserError(f"--gif: {file} does not end in .gif")
     if file.is_dir() or not file.parent.is_dir():
-        raise UserError(f"--gif: {file} is no file in a folder that exists")
+        raise UserError(f"--gif: {file} is not a file in an existing folder")
     return file

@@ -6,26 +6,27 @@ import argparse
 from typing import Any
 
 from apart._errors import UserError
+from apart.cli import words
+from apart.running import loading
 from apart.running.jobs import path
 from apart.running.progress import several
-from apart.runs import folder as run_folder
 from apart.skills import places
 from apart.worlds.world import TableWorld, World
 
-HELP = "pick the skill for a goal and walk it; exit code 1 where it does not come there"
+HELP = "choose the skill for a goal and run it (exit code 1: goal not reached)"
 _NOT_REACHED = 1
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its arguments."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run")
+    """Add its arguments."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run")
     parser.add_argument(
         "--goal",
         metavar="ROW,COL",
-        help="a place, as skills.json writes it; in a table also the number of a state",
+        help="goal, a place as in skills.json; in a table also the number of a state",
     )
     parser.add_argument(
-        "--start", metavar="ROW,COL", help="where to begin, in a table (default: the start)"
+        "--start", metavar="ROW,COL", help="first state, in tables only (default: the start)"
     )
     parser.set_defaults(command=run)
 
@@ -36,17 +37,18 @@ def run(parsed: argparse.Namespace) -> int:
         raise UserError("--goal: name a place, such as --goal 0,9 (see apart reach --help)")
     goal = place("--goal", parsed.goal)
     start = None if parsed.start is None else place("--start", parsed.start)
-    found = run_folder.load(path("DIR", parsed.folder))
+    found = loading.shown_run(path("DIR", parsed.folder))
     goal = places.meant(found.world, goal, found.skills[0].last_state)
     if start is not None:
         _check_start(found.world, start)
     from apart.skills.library import SAMPLED, open_policies  # JAX, once nothing is wrong
 
+    words.unfinished(found)
     policies = open_policies(found)
     skill, probability = policies.reach(goal, start)
     walked = policies.rollout(skill, start, None)
     there = [t for t, at in enumerate(walked) if places.is_at(at, goal)]
-    way = f"comes to {_said(goal)} from {_said(walked[0])}"
+    way = f"reaches {_said(goal)} from {_said(walked[0])}"
     exact = isinstance(found.world, TableWorld)
     # The stored episode may come there, and none of those that are sampled.
     stored = () if exact else found.skills[skill].trajectory
@@ -68,7 +70,9 @@ def run(parsed: argparse.Namespace) -> int:
 def _check_start(world: World, start: Any) -> None:
     """`UserError` where no episode can begin at ``start``."""
     if not isinstance(world, TableWorld):
-        raise UserError(f"--start: for tables only; {world.name} begins where its reset puts it")
+        raise UserError(
+            f"--start is for tables only; episodes of {world.name} begin where reset puts them"
+        )
     places.state_of(world, start)
 
 
@@ -77,7 +81,7 @@ def place(flag: str, text: str) -> Any:
     try:
         numbers = tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise UserError(f"{flag}: '{text}' is no place; write ROW,COL, such as 0,9") from None
+        raise UserError(f"{flag}: '{text}' is not a place; write ROW,COL, such as 0,9") from None
     return numbers if len(numbers) > 1 else numbers[0]
 
 

@@ -11,30 +11,35 @@ from apart.cli import words
 from apart.methods import OURS, READINGS
 from apart.running.engines import engine
 
-HELP = "tables and figures of the paper, beside its own values"
+HELP = "reproduce tables and figures of the paper, beside its numbers"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
-    parser.add_argument("ids", metavar="ID", nargs="*", help="experiments (see 'apart list')")
-    parser.add_argument("--all", action="store_true", help="all of them")
+    """Add its flags."""
+    parser.add_argument(
+        "ids", metavar="ID", nargs="*", help="experiments (see 'apart list experiments')"
+    )
+    parser.add_argument("--all", action="store_true", help="all experiments")
     parser.add_argument("--seeds", metavar="N", help="seeds per condition (default: 4, pixels 2)")
     parser.add_argument(
         "--steps",
+        metavar="N",
         help="environment steps (default: the experiment's; with --reading published the paper's)",
     )
     parser.add_argument(
         "--reading",
         metavar="NAME",
         default=OURS,
-        help=f"how the paper's open points are read: {', '.join(READINGS)} (default {OURS})",
+        help=f"choices where the paper is silent: {', '.join(READINGS)} (default {OURS})",
     )
     parser.add_argument(
         "--budget",
         metavar="TIME",
-        help="what it may take (30m, 8h): chooses seeds and steps that fit, and ends in time",
+        help="time limit, such as 30m or 8h: seeds and steps are chosen to fit",
     )
-    parser.add_argument("--out", metavar="DIR", help="folder (default runs/reproduce)")
+    parser.add_argument(
+        "--out", metavar="DIR", help="folder of the results (default runs/reproduce)"
+    )
     words.add_engine(parser)
     parser.set_defaults(command=run)
 
@@ -44,7 +49,7 @@ def run(parsed: argparse.Namespace) -> int:
     from apart.paper._reproduce import reproduce
 
     if parsed.all and parsed.ids:
-        raise UserError(f"--all or ids ({', '.join(parsed.ids)}), not both")
+        raise UserError(f"give --all or names ({', '.join(parsed.ids)}), not both")
     ids = paper.names() if parsed.all else parsed.ids
     if not ids:
         raise UserError(f"name an experiment or --all: {', '.join(paper.names())}")

@@ -13,14 +13,16 @@ from apart.running.progress import REPORTERS
 from apart.runs import folder as run_folder
 from apart.runs import plan
 
-HELP = "go on where a run or a set stopped"
+HELP = "continue a run or a set of seeds that was stopped"
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags."""
-    parser.add_argument("folder", metavar="DIR", help="the folder of a run or of a set of runs")
-    parser.add_argument("--steps", help="train to so many environment steps instead")
-    words.add_shared(parser)
+    """Add its flags."""
+    parser.add_argument("folder", metavar="DIR", help="folder of a run or of a set of runs")
+    parser.add_argument(
+        "--steps", metavar="N", help="train for longer, to N environment steps in total"
+    )
+    words.add_shared(parser.add_argument_group("running"))
     parser.set_defaults(command=run)
 
 
@@ -46,7 +48,7 @@ def run(parsed: argparse.Namespace) -> int:
         ended = first.config.anneal or staged(first.config)
         longer = "" if ended else " (--steps N trains longer)"
         tell = words.note if parsed.progress == "json" else print
-        tell(f"{folder}: finished already, nothing to do{longer}")
+        tell(f"{folder}: already finished{longer}")
         return 0
     reporter = REPORTERS[parsed.progress]()
     if single:

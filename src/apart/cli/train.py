@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -22,74 +23,108 @@ from apart._config import (
 )
 from apart._config import check_value as checked
 from apart.cli import words
-from apart.methods import METHODS, OURS
+from apart.methods import METHODS, OURS, Method
 from apart.running import jobs, threads
 from apart.running.progress import REPORTERS, Listener, Progress, Reporter, several
 from apart.runs.plan import MAX_SEEDS
 from apart.worlds import environments, hosts
 from apart.worlds.holding import held
-from apart.worlds.world import HostWorld, TableWorld, walled_off
+from apart.worlds.world import TableWorld, Usual, walled_off
 
-HELP = "discover skills in a world"
+HELP = "learn K skills in a world"
+_RUNNING = "running"
+_MANY = 10  # names that help does not list
+_ELSEWHERE = " in worlds that are not tables"
+_FROM_WORLD = (*Usual._fields, "evaluate_every", "buffer")  # there, unless a method sets them
 _GROUPS = {
-    EVERYDAY: "everyday",
-    OBJECTIVE: "objective (what is rewarded; the method sets those that it names)",
+    EVERYDAY: "common options",
+    _RUNNING: "running",
+    OBJECTIVE: "objective (a method sets these; change them to make your own)",
     LEARNING: "learning",
     NETWORKS: "networks instead of tables",
 }
 
 
 def add(parser: argparse.ArgumentParser, asked: list[str]) -> None:
-    """Its flags: those of `Config`, in groups, and those of a folder."""
+    """Add its flags: those of `Config`, in groups, and those of a run folder."""
+    parser.usage = "apart train WORLD [--method NAME] [--skills K] [--steps N] [OPTION ...]"
     parser.add_argument(
         "world",
         metavar="WORLD",
-        help="a name from 'apart list', a map file, "
-        f"{hosts.SYNTAX} or {environments.SYNTAX} ('apart check WORLD' says how it will work)",
-    )
-    parser.add_argument(
-        "--seeds", metavar="N", help="train N seeds, from --seed on, one process each"
-    )
-    parser.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
-    parser.add_argument("--overwrite", action="store_true", help="replace the run in the folder")
-    groups = {name: parser.add_argument_group(title) for name, title in _GROUPS.items()}
-    groups[EVERYDAY].add_argument(
-        "--slip",
-        metavar="P",
-        help="probability of a random action instead of the chosen one (maps; default 0)",
+        help="a name from 'apart list worlds', a map file, "
+        f"{hosts.SYNTAX} or {environments.SYNTAX} ('apart check WORLD' tests it)",
     )
     choices = facts.choices()
-    groups[EVERYDAY].add_argument(
+    groups = {name: parser.add_argument_group(title) for name, title in _GROUPS.items()}
+    _add_options(groups, *_defaults(asked), choices)
+    common = groups[EVERYDAY]
+    common.add_argument(
+        "--seeds", metavar="N", help="train N seeds, from --seed on, one process each"
+    )
+    common.add_argument(
+        "--slip",
+        metavar="P",
+        help="probability of a random action instead of the chosen one (maps only; default 0)",
+    )
+    common.add_argument(
         "--reading",
         metavar="NAME",
         default=OURS,
-        help="how the paper's open points are read, by their own options: "
-        f"{', '.join(choices['reading'])} (default {OURS})",
+        help=f"choices where the paper is silent: {', '.join(choices['reading'])} (default {OURS})",
     )
-    method, where = _method(asked), ""
+    common.add_argument("--out", metavar="DIR", help="run folder (default runs/WORLD-METHOD)")
+    common.add_argument("--overwrite", action="store_true", help="replace the run in that folder")
+    method, _, where = _defaults(asked)
+    parser.description = (
+        f"Learn K skills in WORLD. The defaults below are those of --method {method}{where}."
+    )
+    words.add_shared(groups[_RUNNING])
+    parser.set_defaults(command=run)
+
+
+def _defaults(asked: list[str]) -> tuple[str, Method, str]:
+    """The method whose defaults help shows, its record where it is asked for, and where that is."""
+    method = _method(asked)
     record = METHODS[method]
-    if record.beyond is not None:
-        beyond = not all(map(worlds.lists_states, asked))
-        record = record.beyond if beyond else record
-        where = " where states cannot be listed" if beyond else " in tables"
-    parser.description = f"Defaults are those of --method {method}{where} (apart list methods)."
+    if all(map(worlds.lists_states, asked)):
+        return method, record, " in tables"
+    return method, record.elsewhere, _ELSEWHERE
+
+
+def _add_options(
+    groups: Mapping[str, argparse._ArgumentGroup],
+    method: str,
+    record: Method,
+    where: str,
+    choices: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Add the flags of `Config` with the defaults of ``record``."""
     every, decisions = record.steps_per_update, record.decisions
     in_words = {
+        "method": method,
         "updates_per_episode": every and f"one in {every} steps",
         "hold": decisions and f"about T / {decisions}",
     }
+    if where == _ELSEWHERE:
+        in_words |= {name: "from the world" for name in _FROM_WORLD if name not in record.options}
     for name, spec in SPECS.items():
         default = in_words.get(name) or record.options.get(name, getattr(Config, name))
-        names = f": {', '.join(choices[spec.kind])}" if spec.kind else ""
-        text = f"{spec.help}{names} (default {default_words(default)})".replace("%", "%%")
-        arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS, "help": text}
+        text = f"{spec.help}{_names(spec.kind, choices)} (default {default_words(default)})"
+        arguments: dict[str, Any] = {"dest": name, "default": argparse.SUPPRESS}
         if TYPES[name] is bool:
             arguments["action"] = argparse.BooleanOptionalAction
         else:
             arguments["metavar"] = "NAME" if TYPES[name] is str else "N"
-        groups[spec.group].add_argument(flag(name), **arguments)
-    words.add_shared(parser)
-    parser.set_defaults(command=run)
+        groups[spec.group].add_argument(flag(name), help=text.replace("%", "%%"), **arguments)
+
+
+def _names(kind: str, choices: Mapping[str, Mapping[str, str]]) -> str:
+    """The names of a kind in a help text, or the command that lists many."""
+    if not kind:
+        return ""
+    if len(choices[kind]) > _MANY:
+        return f"; 'apart list {kind}s' shows them"
+    return f": {', '.join(choices[kind])}"
 
 
 def _method(asked: list[str]) -> str:
@@ -141,13 +176,12 @@ def run(parsed: argparse.Namespace) -> int:
 def _begins(job: jobs.Job) -> str:
     config, world = job.config, job.world
     skills, horizon = several(config.skills, "skill"), several(config.horizon, "step")
-    line = f"{config.method} in {world.name}: {skills}, {horizon}"
-    played = config.skills * config.horizon
-    if isinstance(world, HostWorld) and played > config.evaluate_every:
-        line += (
-            f"\nnote: an evaluation plays {played:,} steps, one episode of each skill, every "
-            f"{config.evaluate_every:,} steps; --evaluate-every {4 * played} makes that rarer"
-        )
+    if config.hold > 1:
+        horizon += f" (each action held for {config.hold}, --hold)"
+    line = (
+        f"{config.method} in {world.name}: {skills}, episodes of {horizon}, "
+        f"{config.steps:,} steps in all"
+    )
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)
         noun = world.places.noun

@@ -1,9 +1,10 @@
-"""From the words of a command line to numbers and paths, and what several commands share."""
+"""Parse values of the command line, and print what several commands share."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -32,11 +33,26 @@ def count(name: str, text: str, most: int) -> int:
 
 
 def steps(parsed: argparse.Namespace) -> int | None:
-    """What ``--steps`` says, if anything."""
+    """The value of ``--steps``, if given."""
     if parsed.steps is None:
         return None
     value: int = check_value("steps", number("--steps", parsed.steps, whole=True))
     return value
+
+
+def ranges(name: str, text: str) -> list[range]:
+    """The whole numbers in ``text``, as 7, 0-19 or 0-4,7."""
+    parsed = []
+    for part in text.split(","):
+        first, dash, last = (word.strip() for word in part.partition("-"))
+        ends = [first, last] if dash else [first, first]
+        if not all(end.isdecimal() and end.isascii() and len(end) < 10 for end in ends):
+            raise UserError(f"{name}: '{part}' is not a number or a range (such as 7 or 0-19)")
+        low, high = map(int, ends)
+        if high < low:
+            raise UserError(f"{name}: '{part}' runs backwards; write {high}-{low}")
+        parsed.append(range(low, high + 1))
+    return parsed
 
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
@@ -54,54 +70,53 @@ def seconds(name: str, text: str) -> float:
 
 
 def out(parsed: argparse.Namespace) -> Path | None:
-    """What ``--out`` says, if anything."""
+    """The value of ``--out``, if given."""
     return None if parsed.out is None else path("--out", parsed.out)
 
 
-def add_shared(parser: argparse.ArgumentParser) -> None:
-    """The flags of everything that trains."""
-    group = parser.add_argument_group("running")
+def add_shared(group: argparse._ActionsContainer) -> None:
+    """Add the flags of every command that trains."""
     group.add_argument(
         "--device", metavar="NAME", help=f"{', '.join(_DEVICES)} (default: JAX's choice)"
     )
     group.add_argument(
-        "--threads", metavar="N", help="CPU threads (default: as many as make it faster)"
+        "--threads", metavar="N", help="CPU threads (default: as many as speed it up)"
     )
     group.add_argument(
         "--progress",
         metavar="NAME",
         default="auto",
-        help=f"how it is shown: {', '.join(REPORTERS)} (default auto)",
+        help=f"how progress is shown: {', '.join(REPORTERS)} (default auto)",
     )
     group.add_argument(
         "--cache",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="keep compiled programs in the user's cache folder",
+        help="keep compiled programs in the user's cache folder (default on)",
     )
     group.add_argument(
         "--draw",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="draw skills.png at the end",
+        help="draw skills.png at the end (default on)",
     )
     add_engine(group)
 
 
 def add_engine(parser: argparse._ActionsContainer) -> None:
-    """The flag of everything that trains several runs."""
+    """Add the flag of every command that trains several runs."""
     parser.add_argument(
         "--engine",
         metavar="NAME",
         default=LOCAL,
-        help=f"where runs are trained: {', '.join(ENGINES)} (default {LOCAL})",
+        help=f"where several runs are trained: {', '.join(ENGINES)} (default {LOCAL})",
     )
 
 
 def check_shared(parsed: argparse.Namespace) -> None:
-    """The flags of `add_shared` that nothing else checks."""
+    """Check the flags of `add_shared` that nothing else checks."""
     if parsed.progress not in REPORTERS:
-        raise UserError(f"--progress: '{parsed.progress}' is none of {', '.join(REPORTERS)}")
+        raise UserError(f"--progress: '{parsed.progress}' is not one of {', '.join(REPORTERS)}")
     if parsed.device not in (None, *_DEVICES):
         raise unknown("device", parsed.device, _DEVICES)
     engine(parsed.engine)
@@ -109,44 +124,64 @@ def check_shared(parsed: argparse.Namespace) -> None:
         os.environ[cache.VARIABLE] = "off"  # also for children
 
 
-def threads_of(parsed: argparse.Namespace, unless_said: int, several: bool) -> int:
-    """What ``--threads`` says, else ``unless_said``; ``several`` seeds have one each."""
+def threads_of(parsed: argparse.Namespace, default: int, several: bool) -> int:
+    """The value of ``--threads``, else ``default``; ``several`` seeds have one each."""
     if parsed.threads is None:
-        return unless_said
+        return default
     if several:
-        raise UserError("--threads does nothing here: each seed is a process of one thread")
+        raise UserError(
+            "--threads has no effect with several seeds: each is a process of one thread"
+        )
     return count("--threads", parsed.threads, MAX_THREADS)
 
 
 def note(line: str) -> None:
-    """A line for people who watch; a queue of runs passes it on."""
+    """Print a line on stderr; a queue of runs passes it on."""
     from apart.running.queue import NOTE
 
     print(f"{NOTE}{line}", file=sys.stderr)
 
 
 def _earned(run: Run) -> list[str]:
-    """What skills earn of the task on the map; nothing without one."""
+    """Points of the map's task; nothing without one."""
     task = run.summary.get("task")  # runs of earlier versions lack it
     if task is None:
         return []
     return [
-        f"seed {run.summary['seed']}: the task: {task['mean']:g} points on average, the best skill "
-        f"{max(task['returns']):g}; {task['best']:g} are possible"
+        f"task: {task['mean']:g} points per episode on average, {max(task['returns']):g} by the "
+        f"best skill, {task['best']:g} possible"
     ]
 
 
 def _covering(run: Run) -> list[str]:
-    """How well fewer skills than places cover them; nothing where distances are not known."""
-    found, noun = run.spread, run.world.places.noun
-    if found is None:
+    """How far the farthest place is from any end; nothing where distances are unknown, or all 0."""
+    measured, noun = run.spread, run.world.places.noun
+    if measured is None or not measured["radius"]:
         return []
     unit = "step" if isinstance(run.world, TableWorld) else noun  # steps from bin to bin elsewhere
     return [
-        f"seed {run.summary['seed']}: every {noun} is within {several(found['radius'], unit)} "
-        f"of an end, {found['mean_distance']:.2f} on average (ends by greedy k-center: within "
-        f"{found['ideal_radius']})"
+        f"the farthest {noun} is {several(measured['radius'], unit)} from the nearest skill's end "
+        f"(greedy k-center placement: {measured['ideal_radius']})"
     ]
+
+
+def _chance(run: Run) -> list[str]:
+    """Whether as many episodes of random actions end in more places."""
+    walk = run.summary["n_random_walk"]
+    learns = int(run.config["updates_per_episode"]) > 0
+    if walk is None or not learns or run.n_effective >= walk:
+        return []
+    return [f"fewer than random actions reach ({walk:g})"]
+
+
+def _reference(run: Run) -> list[str]:
+    """What random actions reach, and how many places there are."""
+    walk, n, noun = run.summary["n_random_walk"], run.n_available, run.world.places.noun
+    of = "" if n is None else f", of {n:,} in reach"
+    if walk is None:
+        return [] if n is None else [f"for comparison: {several(n, noun)} can be reached"]
+    episodes = several(int(run.config["skills"]), "episode")
+    return [f"for comparison: {episodes} of random actions end in {walk:g} different {noun}s{of}"]
 
 
 def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
@@ -159,15 +194,24 @@ def pictures(trained: Run | RunSet, frames: bool = False) -> Iterator[str]:
 
     for run in trained.runs:
         try:
-            yield f"every skill drawn: {skills_picture(run, frames)}"
+            yield f"picture of every skill: {skills_picture(run, frames)}"
         except NoPicture as error:
             if frames:
                 raise
             yield f"no picture: {error}"
 
 
+def unfinished(shown: Run | RunSet) -> None:
+    """Print how far a set and its runs have come, where they are not finished."""
+    if isinstance(shown, RunSet) and not shown.finished:
+        print(f"{shown.path}: {shown.progress}")
+    for run in shown.runs:
+        if not run.finished:
+            print(f"{run.path}: {run.progress}")
+
+
 def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
-    """Draw, if wanted, and tell; where progress is JSON nothing else is on stdout."""
+    """Draw unless --no-draw, and print the result; with JSON progress stdout has nothing else."""
     drawn = pictures(trained) if parsed.draw else ()
     if parsed.progress == "json":
         for line in drawn:
@@ -177,42 +221,39 @@ def conclude(parsed: argparse.Namespace, trained: Run | RunSet) -> None:
 
 
 def tell(trained: Run | RunSet, drawn: Iterable[str]) -> None:
-    """What was found, as text; ``drawn`` as `pictures` says it, made when its turn comes."""
+    """Print the result; ``drawn`` are lines as of `pictures`, made when their turn comes."""
     from apart.report.figures import has_map, legend, terminal_map
 
     runs = trained.runs
+    first, counted = runs[0], runs[0].world.places.counted
     for run in runs:
-        s, k = run.summary, int(run.config["skills"])
-        full = (
-            f", first complete at {s['first_full_at']:,}" if s["first_full_at"] is not None else ""
-        )
-        counted = run.world.places.counted
-        n = found(run.n_effective, run.n_available, k)
-        what = f"{n} {'skill' if n == '1' else 'skills'}" if counted else "trained"
-        print(
-            f"seed {s['seed']}: {what} after {s['env_steps']:,} steps{full} "
-            f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
-        )
-    if "evidence" in runs[0].summary:  # runs of earlier versions lack it
-        print(f"skills counted: {runs[0].summary['evidence']}")
-    if runs[0].n_available is not None:
-        walk = runs[0].summary["n_random_walk"]
-        by_chance = "" if walk is None else f", {walk} by random walk"
-        most = min(runs[0].n_available, int(runs[0].config["skills"]))
-        noun = runs[0].world.places.noun
-        cells = f" ({runs[0].n_available} {noun}s)" if most < runs[0].n_available else ""
-        print(f"for comparison: {most} at most{cells}{by_chance}")
-        for run in runs if most < runs[0].n_available else []:
-            for line in _covering(run):
-                print(line)
-    for run in runs:
-        for line in _earned(run):
-            print(line)
-    if isinstance(trained, RunSet) and runs[0].world.places.counted:
+        seed = f"seed {run.summary['seed']}: "
+        print(seed + _headline(run))
+        about_ends = [*_chance(run), *_covering(run)] if counted else []
+        for line in [*about_ends, *_earned(run)]:
+            print(" " * len(seed) + line)
+    if isinstance(trained, RunSet) and counted:
         mean = sum(run.n_effective for run in runs) / len(runs)
-        print(f"mean of {several(len(runs), 'seed')}: {mean:.2f}")
-    elif isinstance(trained, Run) and has_map(trained):
+        print(f"mean of {several(len(runs), 'seed')}: {mean:.2f} skills")
+    if "evidence" in first.summary:  # runs of earlier versions lack it
+        print(f"skills counted: {first.summary['evidence']}")
+    for line in _reference(first):
+        print(line)
+    if isinstance(trained, Run) and has_map(trained):
         print(f"\nskills that end in each cell ({legend(trained)}):\n{terminal_map(trained)}\n")
     for line in drawn:
         print(line)
     print(f"run folder: {trained.path}")
+    print(f"look: apart report {shlex.quote(str(trained.path))}")
+
+
+def _headline(run: Run) -> str:
+    """How many skills there are, after how many steps."""
+    s = run.summary
+    n = found(run.n_effective, run.n_available, int(run.config["skills"]))
+    what = f"{n} {'skill' if n == '1' else 'skills'}" if run.world.places.counted else "trained"
+    full = "" if s["first_full_at"] is None else f", first complete at {s['first_full_at']:,}"
+    return (
+        f"{what} after {s['env_steps']:,} steps{full} "
+        f"({duration(s['wall_seconds'])}, {s['env_steps_per_second']:,.0f} steps/s)"
+    )

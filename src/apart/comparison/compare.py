@@ -140,7 +140,7 @@ def _stored(folder: Path) -> list[results.Result]:
     try:
         return results.read(path)
     except UserError as error:
-        raise UserError(f"{error}; it would be written anew: move it away first") from None
+        raise UserError(f"{error}; it would be overwritten; move it away first") from None
 
 
 def _show(

@@ -154,12 +154,19 @@ METRICS: Final = Registry(
     "metric",
     {
         "distinct": Metric(
-            "in how many places the K skills end (APART's number of skills); where actions or "
-            "moves are random the expected number",
+            "number of different places in which the K skills end (APART's count); an expected "
+            "number where actions or moves are random",
             "distinct last states",
             "states",
             _distinct,
             most=_most_skills,
+        ),
+        "covering_radius": Metric(
+            "steps (in mazes from bucket to bucket) from the nearest last state to the farthest "
+            "place",
+            "covering radius",
+            "steps",
+            _radius,
         ),
         "information_count": Metric(
             "2^E[log2 q(z|s_T) - log2 p(z)] by the run's own discriminator (DISDAIN's number)",
@@ -169,22 +176,15 @@ METRICS: Final = Registry(
             most=_most_information,
         ),
         "mutual_information": Metric(
-            "bits that the last state tells of the skill, from the table itself",
+            "bits of mutual information between skill and last state, from the table itself",
             "I(Z; S_T)",
             "bits",
             _bits,
             digits=2,
             most=_most_bits,
         ),
-        "covering_radius": Metric(
-            "steps (in mazes from bucket to bucket) from the nearest last state to the farthest "
-            "place",
-            "covering radius",
-            "steps",
-            _radius,
-        ),
         "goals_reached": Metric(
-            "share of the places within T steps that some skill comes to, without any training",
+            "share of the places within T steps that some skill visits, without further training",
             "goals reached",
             "%",
             _goals,
@@ -205,7 +205,7 @@ METRICS: Final = Registry(
             digits=0,
         ),
         "seconds": Metric(
-            "wall time of a run in one process, without compiling, beside all that its machine did",
+            "wall time of a run in one process on a shared machine, without compilation",
             "seconds",
             "s",
             lambda run: Measured(float(run.summary["wall_seconds"]), False),

@@ -124,8 +124,8 @@ def check_worlds(results: Iterable[Result], others: Iterable[Result | Row], advi
     """`UserError` where ``results`` are of another world of the same name than ``others`` are."""
     for result in of_other_worlds(results, others):
         raise UserError(
-            f"{result.world}: there are rows of two worlds of that name (a map that was "
-            f"changed?); {advice}"
+            f"{result.world}: rows belong to two different worlds of that name (an edited map?); "
+            f"{advice}"
         )
 
 
@@ -226,14 +226,14 @@ def read(path: Path) -> list[Result]:
     stored = files.read_json(path)
     rows, where = stored.get("rows"), stored.get("machine", "")
     if not isinstance(rows, list):
-        raise UserError(f"{path}: no comparison: it has no rows, as compare.json of one does")
+        raise UserError(f"{path}: not a comparison: it has no rows")
     found = []
     for n, row in enumerate(rows, 1):
         try:
             found.append(_result({"machine": where, **row}))
         except (AttributeError, LookupError, TypeError, ValueError, OverflowError):
             raise UserError(
-                f"{path}: no comparison: its row {n} is not as 'apart compare' writes one"
+                f"{path}: not a comparison: row {n} was not written by 'apart compare'"
             ) from None
     return found
 
@@ -264,14 +264,14 @@ def _check(found: Result) -> None:
     texts = (*named, found.identity, found.world_identity, found.machine)
     whole = (found.steps, found.skills, found.horizon)
     if not all(isinstance(text, str) for text in texts) or not all(named):
-        raise ValueError("a name is none")
+        raise ValueError("a name is missing or not text")
     if type(found.plans) is not bool:
-        raise ValueError("whether it plans is neither yes nor no")
+        raise ValueError("plans is neither true nor false")
     if not all(type(n) is int and 0 < n < _MOST for n in whole):
-        raise ValueError("a number of steps or skills is none")
+        raise ValueError("steps, skills or horizon is not a number")
     seeds = found.seeds
     if type(seeds) is not list or not seeds or not all(type(n) is int for n in seeds):
-        raise ValueError("seeds are no list of numbers")
+        raise ValueError("seeds is not a list of numbers")
     if len(set(seeds)) != len(seeds):
         raise ValueError("a seed is there twice")
     if not found.cells:
@@ -284,7 +284,7 @@ def _check(found: Result) -> None:
         if cell.most is not None and not (
             type(cell.most) in (int, float) and abs(cell.most) < _MOST
         ):
-            raise ValueError("a bound is no number")
+            raise ValueError("a bound is not a number")
 
 
 def words(name: str, cell: Cell) -> str:

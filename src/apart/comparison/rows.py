@@ -66,7 +66,7 @@ def usual() -> list[str]:
 def one_k(skills: Any) -> int:
     """K of a comparison, which is that of all its worlds."""
     if skills == AUTO:
-        raise UserError("--skills auto: a comparison has one K in all its worlds; give a number")
+        raise UserError("--skills auto: a comparison uses one K for all worlds; give a number")
     return int(check_value("skills", skills))
 
 
@@ -95,7 +95,7 @@ def rows(
     error.
     """
     if methods is not None and not methods:
-        raise UserError("--methods: name a method, or several")
+        raise UserError("--methods: name at least one method")
     loaded = _loaded(worlds)
     named, names = list(loaded), usual() if methods is None else check_methods(methods)
     study.check_runs(len(named) * len(names) * len(steps) * len(seeds) * (1 + sharing))
@@ -132,7 +132,7 @@ def _loaded(worlds: Iterable[str | World]) -> dict[str, World]:
         if name not in found:
             found[name] = load(world)
         elif found[name] is not world and world != name:
-            raise UserError(f"{name}: several worlds have that name; give each one of its own")
+            raise UserError(f"{name}: several worlds have that name; give each its own name")
     return found
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from apart.comparison.metrics import METRICS
 from apart.comparison.results import Cell, Result, words
 from apart.comparison.rows import ALONE, SHARING
-from apart.methods import METHODS
+from apart.methods import METHODS, Method
 from apart.report import draw, statistics
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from apart.report.draw import Figure
 
 PLANS: Final = " †"  # behind a label
+NOTED: Final = " ‡"
 _SAMPLED: Final = "*"  # behind a number
 _PLANNED: Final = "plans over all transitions seen"
 _MOST: Final = "at most"
@@ -71,7 +72,7 @@ def _cells(results: Sequence[Result]) -> tuple[list[str], list[list[str]]]:
     rows = []
     uneven = len({len(result.seeds) for result in results}) > 1
     for result in results:
-        cells = [result.label + PLANS * result.plans]
+        cells = [result.label + marks(result)]
         for name in names:
             cell = result.cells.get(name)
             shown = "" if cell is None else words(name, cell)
@@ -125,10 +126,10 @@ def markdown(results: Sequence[Result]) -> str:
 
 
 def _in_code(label: str) -> str:
-    """A label as code, its mark after it; the last line is about all."""
+    """A label as code, its marks after it; the last line is about all."""
     if label == _MOST:
         return f"*{label}*"
-    name = label.removesuffix(PLANS)
+    name = label.rstrip(PLANS + NOTED)
     return f"`{name}`{label[len(name) :]}"
 
 
@@ -137,19 +138,59 @@ def legend(results: Sequence[Result]) -> Iterator[str]:
     for name in columns(results):
         yield f"{METRICS[name].head}: {METRICS[name].summary}"
     if any(result.plans for result in results):
-        yield f"{PLANS.strip()} {_PLANNED}: its steps do not compare with those of the others"
+        yield f"{PLANS.strip()} {_PLANNED}: its steps are not comparable with those of the others"
+    yield from notes(results)
     yield "± half of the 95 % interval of the mean over seeds (Student's t)"
-    yield "seconds are without compiling: median (least to most)"
+    yield "seconds exclude compilation: median (minimum to maximum)"
     sampled = any(_is_sample(name, cell) for row in results for name, cell in row.cells.items())
     others = f"{_SAMPLED} from one sampled episode of each skill; all other" if sampled else "all"
-    yield f"{others} numbers are exact, but for seconds"
+    yield f"{others} numbers are exact, except seconds"
+
+
+def marks(result: Result) -> str:
+    """What stands behind the label of a row: † where it plans, ‡ where `notes` has a line on it."""
+    return PLANS * result.plans + NOTED * bool(_note(result))
+
+
+def label_marks(results: Iterable[Result]) -> dict[str, str]:
+    """The marks behind each label: all that its rows have, as a method may plan in one world."""
+    by_label: dict[str, str] = {}
+    for result in results:
+        by_label[result.label] = max(by_label.get(result.label, ""), marks(result), key=len)
+    return by_label
+
+
+def notes(results: Iterable[Result]) -> list[str]:
+    """A line for each reason why methods are not ranked, or why their numbers need a caveat."""
+    methods: dict[str, dict[str, None]] = {}
+    for result in results:
+        methods.setdefault(_note(result), {})[result.method] = None
+    return [
+        f"{NOTED.strip()} {', '.join(named)}: {note}" for note, named in methods.items() if note
+    ]
+
+
+def ranked(results: Iterable[Result]) -> list[Result]:
+    """Those of methods that a table may order by their numbers."""
+    return [result for result in results if not _method(result).unranked]
+
+
+def _note(result: Result) -> str:
+    method = _method(result)
+    return f"not ranked, since {method.unranked}" if method.unranked else method.caveat
+
+
+def _method(result: Result) -> Method:
+    """The record of its method; one without facts where it is not registered here, as most do."""
+    return METHODS.get(result.method, Method(""))
 
 
 _LEAST_HEIGHT: Final = 2.2  # inches: below, a single panel has no room for its words
 _LEGEND: Final = "bar: mean · dot: a seed · line: 95 % interval of the mean"
 COLOURS: Final = f"\norange, †: {_PLANNED} · blue: learns from samples · grey: learns nothing"
 _SMALL: Final[Any] = {"fontsize": 6, "color": draw.GREY, "va": "center"}
-_LIMIT: Final = "\ndashed: the most there can be"
+_LIMIT: Final = "\ndashed: upper bound"
+NOTE: Final = "\n‡: see the note below the table"
 
 
 def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
@@ -161,8 +202,8 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
     usual = _DRAWN_OF_FEW if all(map(_is_few, results)) else _DRAWN
     names = [name for name in measures or usual if name in there] or there[:1]
     labels = _labels(results)
-    planned = {result.label for result in results if result.plans}  # in some world
-    marked = [label + PLANS * (label in planned) for label in labels]
+    by_label = label_marks(results)
+    marked = [label + by_label[label] for label in labels]
     height = len(names) * (0.24 * len(labels) + 1.0) + 0.3 * (len(found) == 1)
     size = (3.1 * len(found) + 1.6, max(height, _LEAST_HEIGHT))
     made, axes = draw.figure(len(found), len(names), size=size)
@@ -177,7 +218,7 @@ def figure(results: Sequence[Result], measures: Sequence[str] = ()) -> Figure:
                 axis.locator_params(axis="x", integer=True)
     cells = (result.cells.get(name) for result in results for name in names)
     limited = any(cell is not None and cell.most for cell in cells)
-    words = _LEGEND + COLOURS + _LIMIT * limited
+    words = _LEGEND + COLOURS + _LIMIT * limited + NOTE * bool(notes(results))
     if len(found) == 1:  # narrow
         words = words.replace(" · line", "\nline").replace(" · blue", "\nblue")
     made.supxlabel(words, fontsize=8)
@@ -234,5 +275,4 @@ def colour(result: Result) -> str:
     """By how it learns; of a method that is not registered here, as most do."""
     if result.plans:
         return "#d55e00"
-    method = METHODS.get(result.method)
-    return draw.GREY if method is not None and not method.learns else "#0072b2"
+    return "#0072b2" if _method(result).learns else draw.GREY

@@ -41,11 +41,11 @@ def make_env(
         found = worlds.load(world, slip)
         if not isinstance(found, TableWorld):
             raise UserError(
-                f"{found.name}: no table, and only maps and other tables are made into one; its "
-                "skills act by run.skills.rollout and .reach, those of gym:ID by apart.skill_env"
+                f"{found.name} is not a table, and make_env is for tables only; use "
+                "run.skills.rollout and run.skills.reach, or apart.skill_env for gym:ID"
             )
         if steps is not None and (type(steps) is not int or steps < 1):
-            raise UserError(f"--steps {steps!r}: give a number from 1 on, or None: no limit")
+            raise UserError(f"--steps: {steps!r} is not a positive whole number or None (no limit)")
         return TableEnv(found, goal, steps)
 
 
@@ -78,7 +78,7 @@ def skill_env(
         if isinstance(skills, Run | RunSet):
             skills = single(skills).skills
         if not isinstance(skills, Skills):
-            raise UserError(f"skills: {skills!r} are none; give run.skills")
+            raise UserError(f"skills: {skills!r} is not a set of skills; give run.skills")
         return SkillEnv(env, skills, steps, primitive, observe)
 
 

@@ -6,9 +6,8 @@ Errors of the command line name flags (``--learning-rate 0.1``); here they name 
 
 from __future__ import annotations
 
-import contextlib
 import re
-from collections.abc import Iterator
+from types import TracebackType
 from typing import Final
 
 from apart._config import TYPES
@@ -17,16 +16,27 @@ from apart.facts import choices
 from apart.running.engines import ENGINES
 
 
-@contextlib.contextmanager
-def in_python() -> Iterator[None]:
-    """Errors of what is done within it say arguments where they said flags."""
-    try:
-        yield
-    except OSError as error:  # a path that cannot even be looked at
-        raise UserError(f"{error.filename or 'the system'}: {error.strerror or error}") from None
-    except (UserError, NonFinite) as error:
-        error.args = (_FLAG.sub(_argument, str(error)),)  # its class may want other arguments
-        raise error.with_traceback(None) from None
+class in_python:
+    """Errors raised within it name arguments instead of flags, without our frames.
+
+    A class, as a generator of `contextlib` would restore the whole traceback.
+    """
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if isinstance(error, OSError):  # a path that the system refuses to look at
+            text = f"{error.filename or 'the system'}: {error.strerror or error}"
+            raise UserError(text) from None
+        if isinstance(error, UserError | NonFinite):
+            error.args = (_FLAG.sub(_argument, str(error)),)  # its class may want other arguments
+            raise error.with_traceback(None) from None
 
 
 # ``--name: VALUE is not ...``, ``--name VALUE`` or ``--name``, which no path or word goes on to.

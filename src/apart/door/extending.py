@@ -36,11 +36,11 @@ def register_method(
         given: dict[str, Any] = {**options}
         for key, value in given.items():
             if key == "method":
-                raise UserError(f"method={value!r}: say like={value!r}")
+                raise UserError(f"method={value!r}: write like={value!r}")
             if key not in SPECS:
                 raise unknown_option(key, key)
             if key == "seed":
-                raise UserError("seed is of a run, not of a method; say it to apart.train")
+                raise UserError("seed belongs to a run, not to a method; give it to apart.train")
         checked = {key: check_value(key, value) for key, value in given.items()}
         check_names(checked)
         base = Method(summary) if like is None else METHODS.named(like)
@@ -70,10 +70,10 @@ def register_reward(
     with in_python():
         given = {record.gives for record in DISCRIMINATORS.values()}
         if reads not in given:
-            raise unknown("kind of numbers", str(reads), given)
+            raise unknown("input of a reward", str(reads), given)
         if not callable(rewards):
             raise UserError(
-                f"reward {name!r}: {rewards!r} is no function; give one of (numbers of one state, "
-                "sharpness)"
+                f"reward {name!r}: {rewards!r} is not a function; give a function of (numbers of "
+                "one state, sharpness)"
             )
         REWARDS.register(name, Reward(summary, rewards, reads))

@@ -19,7 +19,7 @@ def draw(run: Run | RunSet | str | Path, *, frames: bool = False) -> list[Path]:
     from apart.report.figures import skills_picture
 
     with in_python():
-        return [skills_picture(one, frames) for one in loaded(run).runs]
+        return [skills_picture(one, frames) for one in loaded(run).snapshot.runs]
 
 
 def write_page(
@@ -27,13 +27,13 @@ def write_page(
 ) -> Path:
     """Write a page to explore the skills of runs in a browser; its path.
 
-    ``report.html`` in the folder of the first run unless ``out`` says where: one file, without
-    anything from a network.
+    One file, without anything from a network. Unless ``out`` says where, ``report.html`` in the
+    folder of the run; of several beside their folders.
     """
     from apart.report import page
 
     with in_python():
-        found = [loaded(one) for one in (run, *more)]
+        found = [loaded(one).snapshot for one in (run, *more)]
         return page.write(found, None if out is None else jobs.path("--out", out)).path
 
 
@@ -45,7 +45,7 @@ def export(run: Run | str | Path, out: str | Path) -> Path:
     from apart.report.figures import picture_of
 
     with in_python():
-        found = single(loaded(run))
+        found = single(loaded(run)).snapshot
         from apart.skills.export import export as written
 
         return written(found, jobs.path("--out", out), picture_of(found))

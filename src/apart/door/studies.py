@@ -98,10 +98,10 @@ def compare(
             for world in _listed(worlds)
         ]
         if not named:
-            raise UserError("name a world, or several")
+            raise UserError("name at least one world")
         lengths = [check_value("steps", length) for length in _listed(steps)]
         if not lengths:
-            raise UserError("--steps: give a number, or several")
+            raise UserError("--steps: give at least one number")
         folder = FOLDER if out is None else jobs.path("--out", out)
         rows = made(
             named,

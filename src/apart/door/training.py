@@ -15,6 +15,7 @@ from apart.door.errors import in_python
 from apart.methods import OURS
 from apart.running import jobs
 from apart.running.engines import LOCAL
+from apart.running.loading import evaluable
 from apart.running.progress import REPORTERS, Progress
 from apart.runs import folder as run_folder
 from apart.runs.folder import Run, RunSet
@@ -160,7 +161,11 @@ def resume(
 
 
 def load(path: str | Path) -> Any:
-    """The finished `Run` in ``path``, or the `RunSet` of several seeds."""
+    """The `Run` in ``path``, or the `RunSet` of several seeds, finished or not.
+
+    An unfinished run (``run.finished`` is False) may be training in another process: its metrics
+    are those so far, its skills those of its newest checkpoint, evaluated when first needed.
+    """
     with in_python():
         return _usable(run_folder.load_any(jobs.path("path", path)))
 
@@ -170,7 +175,7 @@ def loaded(run: Any) -> Run | RunSet:
     if isinstance(run, str | Path):
         run = load(run)
     if not isinstance(run, Run | RunSet):
-        raise UserError(f"run: {run!r} is none; give a run or the path of its folder")
+        raise UserError(f"run: {run!r} is not a run; give a run or the path of its folder")
     return run
 
 
@@ -185,8 +190,8 @@ def _usable(found: Run | RunSet) -> Run | RunSet:
     """``found`` with skills that can act."""
     if isinstance(found, RunSet):
         runs = [dataclasses.replace(run, opener=_policies) for run in found.runs]
-        return dataclasses.replace(found, runs=runs)
-    return dataclasses.replace(found, opener=_policies)
+        return evaluable(dataclasses.replace(found, runs=runs))
+    return evaluable(dataclasses.replace(found, opener=_policies))
 
 
 def _policies(run: Run) -> Acting:

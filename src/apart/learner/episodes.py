@@ -21,16 +21,17 @@ class Episodes(NamedTuple):
     terminated: Array | None = None  # [E, T] bool: the world ended it there; None: never
     place: Array | None = None  # [E, N T + 1] int32 the places, where observations do not tell
     position: Array | None = None  # [E, N T + 1, 2] on the plane of a world that has one
+    steps: Array | None = None  # [E] int32 environment steps made; None: all N T of them
 
     def without_places(self) -> Episodes:
         """What a learner sees."""
-        return self._replace(place=None, position=None)
+        return self._replace(place=None, position=None, steps=None)
 
     def with_places(self) -> Episodes:
         """The same where it sees places too: those of observations, [E, T + 1]."""
         assert self.place is not None
         hold = (self.place.shape[1] - 1) // self.action.shape[1]
-        return self._replace(place=self.place[:, ::hold], position=None)
+        return self._replace(place=self.place[:, ::hold], position=None, steps=None)
 
 
 class Batch(NamedTuple):

@@ -189,14 +189,14 @@ _LINEAR: Final = MappingProxyType({"learning_rate": 2e-3})
 NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
     {
         "table": Network(
-            "a number of its own for every state",
+            "an entry for every state",
             _states,
             _states_size,
             terms=(_ALL,),
             q_rate=_LINEAR,
         ),
         "joint": Network(
-            "the table of Q as one layer on state and skill as one input: its bias is per action",
+            "the table of Q as one layer on the pair (state, skill); its bias is per action",
             _states,
             _states_size,
             terms=(_ALL,),
@@ -204,7 +204,7 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
             q_rate=_LINEAR,
         ),
         "additive": Network(
-            "Q as one layer on state and skill side by side: A(s, a) + B(z, a)",
+            "Q as one layer on state and skill, concatenated: A(s, a) + B(z, a)",
             _states,
             _states_size,
             terms=(Term(state=True, action=True, skill=False), _ROW),
@@ -212,13 +212,13 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
             q_rate=_LINEAR,
         ),
         "linear": Network(
-            "one linear layer; on a one-hot state the same as the table",
+            "one linear layer; equal to table on one-hot states",
             _dense,
             _dense_size,
             q_rate=_LINEAR,
         ),
         "mlp": Network(
-            "hidden layers (mlp:256,256)",
+            "hidden layers, as in mlp:256,256",
             _dense,
             _dense_size,
             sizes=(256, 256),
@@ -226,7 +226,7 @@ NETWORKS: Final[Mapping[str, Network]] = MappingProxyType(
             logits_rate={"discriminator_learning_rate": 2e-3},
         ),
         "cnn": Network(
-            "convolutions, then one linear layer (cnn:32,64,128:5, the paper's)",
+            "convolutions, then one linear layer, as in cnn:32,64,128:5 (the paper's)",
             _cnn,
             _cnn_size,
             sizes=(32, 64, 128),

@@ -42,27 +42,27 @@ class QRule:
 Q_RULES: Final[Mapping[str, QRule]] = MappingProxyType(
     {
         "adam": QRule(
-            "Adam on the squared TD error of a batch; a transition teaches its own skill",
+            "Adam on the squared TD error of a batch; a transition updates its own skill",
             *(True, False, False, "adam", "adam"),
         ),
         "shared_adam": QRule(
-            "the same; each transition of the batch teaches all skills",
+            "adam; each transition of the batch updates all skills",
             *(True, True, False, "shared_adam", "shared_adam"),
         ),
         "sweep_adam": QRule(
-            "the same; every known transition teaches all skills at once, no batch",
+            "adam; every known transition updates all skills at once, without batches",
             *(True, True, True, "sweep_adam", "shared_adam"),
         ),
         "plain": QRule(
-            "a step of the rate towards the mean target of each cell of a table",
+            "each entry of the table moves towards its mean target by the learning rate",
             *(False, False, False, "adam", "plain"),
         ),
         "shared_plain": QRule(
-            "plain; each transition of the batch teaches all skills",
+            "plain; each transition of the batch updates all skills",
             *(False, True, False, "shared_adam", "shared_plain"),
         ),
         "sweep_plain": QRule(
-            "plain; every known transition teaches all skills at once, no batch",
+            "plain; every known transition updates all skills at once, without batches",
             *(False, True, True, "sweep_adam", "shared_plain"),
         ),
     }

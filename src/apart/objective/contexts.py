@@ -46,7 +46,7 @@ CONTEXTS: Final = Registry(
         "next": Context("the state after the action", lambda moved: moved.after, after=True),
         "current": Context("the state before the action", lambda moved: moved.before, after=False),
         "last": Context(
-            "the state after the action; only last states train the discriminator",
+            "the state after the action; the discriminator is trained on last states only",
             lambda moved: moved.after,
             after=True,
             only_last=True,

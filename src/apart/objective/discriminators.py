@@ -57,6 +57,7 @@ class Discriminator:
             need not; 0: it learns none.
         by_place: whether it sees the places that a world counts (cells of a plane, bins), not
             observations.
+        heading: what its numbers are, above pictures of them.
     """
 
     summary: str
@@ -70,6 +71,7 @@ class Discriminator:
     pairwise: bool = False
     embeds: int = 0
     by_place: bool = False
+    heading: str = "What the discriminator says"
 
 
 def one_vs_all_loss(logits: Array, skill: Array, inverse_temperature: Array) -> Array:
@@ -145,6 +147,8 @@ def _votes(logits: Array, inverse_temperature: Array) -> Array:
     return pairs.total(pairs.votes(logits))
 
 
+_GOALS: Final = "How a place is claimed (distance to goals)"
+
 DISCRIMINATORS: Final = Registry(
     "discriminator",
     {
@@ -158,7 +162,7 @@ DISCRIMINATORS: Final = Registry(
             beta_in_loss=True,
         ),
         "one_vs_all_sharpened": Discriminator(
-            "the same trained without the inverse temperature: it sharpens the reward alone",
+            "one_vs_all trained with beta = 1; beta sharpens the reward only",
             lambda n_skills: (n_skills,),
             _logits_as_scores,
             "logits",
@@ -166,7 +170,7 @@ DISCRIMINATORS: Final = Registry(
             reads_beta=True,
         ),
         "all_pairs": Discriminator(
-            "a logit for each of the K (K - 1) / 2 pairs, other pairs masked",
+            "a logit for each of the K (K - 1) / 2 pairs; pairs with the true skill are trained",
             pairs.shape,
             _votes,
             "pairs",
@@ -174,7 +178,7 @@ DISCRIMINATORS: Final = Registry(
             pairwise=True,
         ),
         "all_pairs_dont_cares": Discriminator(
-            "all pairs, those without the true skill pulled to 0",
+            "all_pairs with pairs without the true skill trained towards 0",
             pairs.shape,
             _votes,
             "pairs",
@@ -182,44 +186,48 @@ DISCRIMINATORS: Final = Registry(
             pairwise=True,
         ),
         "ensemble": Discriminator(
-            f"{ensemble.MEMBERS} x K logits that differ at the start alone (DISDAIN)",
+            f"{ensemble.MEMBERS} x K logits that differ in their initial values only (DISDAIN)",
             ensemble.shape,
             ensemble.scores,
             "ensemble",
             Learned(ensemble.loss, ensemble.gradient),
         ),
         "counts": Discriminator(
-            "how often each skill lately ended here; nothing to train",
+            "how often each skill recently ended in a state; not trained",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "counts",
             None,
+            heading="How a place is claimed (counts)",
         ),
         "ends": Discriminator(
-            "how near the place is in which each skill is to end; nothing to train",
+            "how near the state is in which each skill should end; not trained",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",
             None,
             over_known=True,
+            heading=_GOALS,
         ),
         "bins": Discriminator(
-            "the same on the graph of bins that were seen: privileged, for worlds that count them",
+            "ends on the graph of visited bins (privileged), in worlds that have bins",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",
             None,
             over_known=True,
             by_place=True,
+            heading=_GOALS,
         ),
         "learned_ends": Discriminator(
-            "the same beyond tables, near in steps: a distance that is learned from transitions",
+            "ends with a distance learned from transitions, in worlds that are not tables",
             lambda n_skills: (n_skills,),
             _counts_as_scores,
             "ends",
             None,
             over_known=True,
             embeds=128,
+            heading=_GOALS,
         ),
     },
 )

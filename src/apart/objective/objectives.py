@@ -64,6 +64,8 @@ class Kind:
         keeps: (K, decisions of an episode) -> how many observations it keeps for itself.
         works_with: (K, S) -> how many numbers it keeps and works with at once, of all pairs of
             skills or of states, beside what all objectives need; S = 0 where none are listed.
+        heading: what its scores and rewards are, above pictures of them; empty: as its
+            discriminator says.
     """
 
     summary: str
@@ -88,34 +90,36 @@ class Kind:
     least_decisions: int = 1
     keeps: Callable[[int, int], int] = lambda skills, decisions: 0
     works_with: Callable[[int, int], int] = lambda skills, states: 0
+    heading: str = ""
 
 
 OBJECTIVES: Final = Registry(
     "objective",
     {
         "told_apart": Kind(
-            "a discriminator tells skills apart, --reward says how well",
+            "a discriminator identifies the skill; --reward scores its output",
             f"{_HOME}.told_apart",
             reads=FORMS,
         ),
         "count_bonus": Kind(
-            "the same, and what comes of having ended there seldom: --bonus / sqrt(times)",
+            "told_apart plus a bonus for rare last states: --bonus / sqrt(visits)",
             f"{_HOME}.count_bonus",
             reads=FORMS,
             listed=True,
             bonus=True,
         ),
         "relative_vic": Kind(
-            "skills told apart by first and last state together, not by the last alone",
+            "a discriminator of first and last state, relative to the last state alone",
             f"{_HOME}.relative_vic",
             reads=TRAINED,
             trains=True,
             by_episode=True,
             # One has a row for each start, or sees two observations.
             outputs=lambda skills, numbers, starts: (max(starts, 2) * skills, skills),
+            heading="What the discriminator of both ends says",
         ),
         "valor": Kind(
-            "a decoder names the skill from the whole trajectory; skills are added as it learns",
+            "a decoder infers the skill from the trajectory; skills are added as it learns",
             f"{_HOME}.valor",
             reads=_DECODED,
             listed=True,
@@ -123,18 +127,20 @@ OBJECTIVES: Final = Registry(
             by_episode=True,
             grows=True,
             own_form=True,
+            heading="What the decoder says",
         ),
         "valor_all": Kind(
-            "the same with all skills from the start",
+            "valor with all skills from the start",
             f"{_HOME}.valor",
             reads=_DECODED,
             listed=True,
             trains=True,
             by_episode=True,
             own_form=True,
+            heading="What the decoder says",
         ),
         "valor_differences": Kind(
-            "the same with a network that decodes differences of observations",
+            "valor with a network that decodes differences of observations",
             f"{_HOME}.valor_differences",
             reads=TRAINED,
             of_vectors=True,
@@ -142,51 +148,58 @@ OBJECTIVES: Final = Registry(
             trains=True,
             by_episode=True,
             grows=True,
+            heading="What the decoder says",
         ),
         "dads": Kind(
-            "by how much a skill's own dynamics foretell the next state better than all skills' do",
+            "how much better a skill predicts its next state than all skills together do",
             f"{_HOME}.dads",
             reads=frozenset({"prior", "fading"}),
             listed=True,
+            heading="What the skills' dynamics predict",
         ),
         "dads_mixture": Kind(
-            "the same with mixtures of Gaussians from a network as dynamics",
+            "dads with a network of Gaussian mixtures as dynamics",
             f"{_HOME}.dads_mixture",
             reads=TRAINED,
             of_vectors=True,
             outputs=lambda skills, numbers, starts: (COMPONENTS * (numbers + 1) * skills, skills),
             trains=True,
+            heading="What the skills' dynamics predict",
         ),
         "eddict": Kind(
-            "skills are steps in a plane of learned codes of states",
+            "a skill is a step in a plane of learned state codes",
             f"{_HOME}.eddict",
             reads=TRAINED,
             trains=True,
             by_episode=True,
             posterior=False,
+            heading="How well a place fits a skill's step between codes",
         ),
         "metra": Kind(
-            "the way along a skill's own direction of an embedding with steps of at most 1 (METRA)",
+            "progress in a skill's own direction of an embedding, steps of at most 1 (METRA)",
             f"{_HOME}.metra",
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How the embedding rates a place",
         ),
         "counted": Kind(
-            "1 / sqrt(visits) of a state or place, for all skills alike: exploration",
+            "1 / sqrt(visits) of a state or place, the same for all skills: exploration",
             f"{_HOME}.counted",
             by_place=True,
             posterior=False,
+            heading="How rarely a place was visited",
         ),
         "rnd": Kind(
-            "what a network cannot predict of a random one, for all skills alike: exploration",
+            "error in predicting a random network, the same for all skills: exploration",
             f"{_HOME}.rnd",
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How poorly a place is predicted",
         ),
         "edl": Kind(
-            "explores, then places a code for each skill, then rewards nearness to it (EDL)",
+            "explore, then assign a code to each skill, then reward being near it (EDL)",
             f"{_HOME}.edl",
             reads=TRAINED,
             trains=True,
@@ -194,31 +207,35 @@ OBJECTIVES: Final = Registry(
             counts_in_tables=True,
             staged=True,
             posterior=False,
+            heading="How near a place is to a skill's code",
         ),
         "eigen": Kind(
-            "the climb along an eigenvector of the graph of known transitions (eigenoptions)",
+            "ascent of an eigenvector of the graph of known transitions (eigenoptions)",
             f"{_HOME}.eigen",
             listed=True,
             over_known=True,
             posterior=False,
             works_with=lambda skills, states: 4 * states**2,
+            heading="How an eigenvector rates a place",
         ),
         "visr": Kind(
-            "how far features of a state point along a skill's own fixed direction (VISR)",
+            "alignment of state features with a skill's own fixed direction (VISR)",
             f"{_HOME}.visr",
             reads=TRAINED,
             trains=True,
             posterior=False,
+            heading="How the features rate a place",
         ),
         "discern": Kind(
-            "how much like its own goal, a state seen before, a state is (DISCERN)",
+            "similarity to the skill's goal, a state seen before (DISCERN)",
             f"{_HOME}.discern",
             reads=TRAINED,
             trains=True,
             works_with=lambda skills, states: skills**2,
+            heading="How much a place looks like a skill's goal",
         ),
         "smerl": Kind(
-            "the map's task, and being told apart for those who solve it well (SMERL)",
+            "the map's task, plus diversity for skills that solve it well (SMERL)",
             f"{_HOME}.smerl",
             reads=FORMS,
             listed=True,
@@ -226,39 +243,43 @@ OBJECTIVES: Final = Registry(
             task=True,
         ),
         "domino": Kind(
-            "the map's task, and being where the nearest other skill is not (DOMiNO)",
+            "the map's task, plus distance from the nearest other skill (DOMiNO)",
             f"{_HOME}.domino",
             listed=True,
             task=True,
             drives_apart=True,
             works_with=lambda skills, states: skills**2,
+            heading="How far a place is from other skills",
         ),
         "upside_tree": Kind(
-            "the posterior over a random walk from a state; kept skills lead to new ones (UPSIDE)",
+            "posterior over a random walk after the skill; good skills grow a tree (UPSIDE)",
             f"{_HOME}.upside_tree",
             listed=True,
             over_known=True,
             works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
+            heading="What the posterior over random walks says",
         ),
         "upside_walks": Kind(
-            "the same with a trained classifier of the states of these walks",
+            "upside_tree with a trained classifier of the states of these walks",
             f"{_HOME}.upside_walks",
             reads=TRAINED,
             trains=True,
             keeps=lambda skills, decisions: skills * max(decisions, 10),  # walks of each skill
             spreads=True,
             least_decisions=2,
+            heading="What the classifier of walks says",
         ),
         "upside": Kind(
-            "the same without the tree; skills are added while it is high",
+            "upside_tree without the tree; skills are added while the posterior is high",
             f"{_HOME}.upside",
             listed=True,
             over_known=True,
             works_with=lambda skills, states: 5 * states**2,
             spreads=True,
             least_decisions=2,
+            heading="What the posterior over random walks says",
         ),
     },
 )

@@ -184,7 +184,7 @@ REWARDS: Final = Registry(
         ),
         "average_pairs": Reward("softmax of the summed votes", average_pairs, "pairs"),
         "min_pairs": Reward(
-            "the least vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill
+            "the lowest vote against any rival (APART)", min_pairs, "pairs", min_pairs_of_skill
         ),
         "min_margin": Reward(
             "tanh of half the margin over the strongest rival", min_margin, "logits"
@@ -193,7 +193,7 @@ REWARDS: Final = Registry(
             "log q_z / (q_z + q_j), j the strongest rival (DGPO)", min_log_odds, "logits"
         ),
         "clipped_posterior": Reward(
-            "log q(z|s) + log K of an ensemble, at least 0, and its disagreement (DISDAIN)",
+            "log q(z|s) + log K of an ensemble, at least 0, plus disagreement (DISDAIN)",
             clipped_posterior,
             "ensemble",
             bonus=ensemble.disagreement,
@@ -201,13 +201,15 @@ REWARDS: Final = Registry(
         "min_counts": Reward(
             "(n_z - n_j) / (n_z + n_j + prior), j the strongest rival", min_counts, "counts"
         ),
-        "log_counts": Reward("log q(z|s) + log K by frequencies", log_counts, "counts"),
+        "log_counts": Reward("log q(z|s) + log K with frequencies as q", log_counts, "counts"),
         "own_end": Reward(
-            "how near the own end is, 0 where a rival's is nearer",
+            "closeness to the skill's own end; 0 where a rival's end is closer",
             own_end,
             "ends",
         ),
-        "near_end": Reward("how near the own end is", near_end, "ends", bounds=(0.0, _NEAR)),
+        "near_end": Reward(
+            "closeness to the skill's own end", near_end, "ends", bounds=(0.0, _NEAR)
+        ),
         "min_pairs_literal": Reward(
             "min_pairs over all L pairs, zeros included", min_pairs_literal, "pairs"
         ),

@@ -68,5 +68,5 @@ def words(specs: Mapping[str, Experiment], reading: str, chosen: Mapping[str, Sc
         steps += f" of {full.steps / _M:g}M" if size.steps < full.steps else ""
         (made if size == full else less).append(f"{name} ({seeds} seeds, {steps} steps)")
     out = [name for name in specs if name not in chosen]
-    lines = [("whole", made), ("in part", less), ("left out", out)]
+    lines = [("in full", made), ("in part", less), ("left out", out)]
     return [f"{title}: {', '.join(found)}" for title, found in lines if found]

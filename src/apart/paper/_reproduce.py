@@ -130,7 +130,7 @@ class _Shown:
             if name not in self._pictures and name not in self._damaged:
                 runs = {job.folder: job.done for jobs in plan.values() for job in jobs}
                 far = f"{sum(runs.values())} of {len(runs)} runs"
-                self._say(f"not made in time: {name} ({far}); the same command goes on")
+                self._say(f"not made in time: {name} ({far}); repeat the command to continue")
         if self._damaged:
             names, first = ", ".join(self._damaged), next(iter(self._damaged.values()))
             raise UserError(f"not made: {names}: {first}")
@@ -152,7 +152,7 @@ def _sizes_within(
 
     sizes = _budget.fit(specs, reading, budget, cost)
     if not sizes:
-        raise UserError(f"--budget {duration(budget)}: nothing fits into that")
+        raise UserError(f"--budget {duration(budget)} is too short for any experiment")
     for line in _budget.words(specs, reading, sizes):
         say(line)
     return sizes
@@ -162,7 +162,7 @@ def _in_reading(specs: Mapping[str, Experiment], reading: str, say: Say) -> dict
     """Those that are made in ``reading``; says which are not."""
     own = [name for name, spec in specs.items() if spec.only_ours and reading != OURS]
     kept = {name: spec for name, spec in specs.items() if name not in own}
-    words = f"made in our reading only: {', '.join(own)}"
+    words = f"made with --reading {OURS} only: {', '.join(own)}"
     if not kept:
         raise UserError(f"--reading {reading}: {words}")
     if own:

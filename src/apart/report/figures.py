@@ -5,25 +5,37 @@ from __future__ import annotations
 import contextlib
 import math
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from apart._errors import UserError
-from apart.report import draw, maps, planes, sheets, strips
+from apart.report import axes, draw, maps, planes, sheets, strips
 from apart.runs import files
 from apart.runs import folder as run_folder
 from apart.worlds import short_name
+from apart.worlds.guards import NoRender
 from apart.worlds.holding import held
-from apart.worlds.world import TableWorld
+from apart.worlds.world import HostWorld, TableWorld
 
 _LEAST_WIDTH, _ABOVE, _BELOW, _MARGIN, _HEAD = 7.0, 0.5, 0.42, 0.15, 0.13  # inches
+_BESIDE, _UNDER, _NOTE = 0.55, 0.45, 0.25  # inches for what axes mean, and for a line of text
+_LEAST_BIN = 0.05  # inches of a bin whose edges are drawn
+_MOST_FLOOR = 200  # rows and columns of a map that is made up from cells
 _SHAPE = 1.5  # width to height of all tiles together
 
 
 class NoPicture(UserError):
-    """There is nothing that the skills of a run could be drawn on."""
+    """There is nothing on which the skills of a run could be drawn."""
+
+
+class Picture(NamedTuple):
+    """A figure, and the handles of its legend."""
+
+    figure: draw.Figure
+    handles: list[Any]
 
 
 def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
@@ -32,8 +44,9 @@ def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
     Skills carry their number; faint ones end in a state that an earlier one already has. Few skills
     get large tiles, many small ones; cells are square, whatever the shape of the map. In worlds
     with a plane all skills are lines on one. In worlds without either, or if ``frames`` are asked
-    for, the skills are played again and drawn as the world renders them. Where that is done, or
-    the world is seen in images, small frames are kept for pages (`strips`).
+    for, the skills are played again and drawn as the world renders them; where it renders nothing,
+    on a bare floor if places are cells. Where frames are drawn, or the world is seen in images,
+    small frames are kept for pages (`strips`).
 
     Raises:
         NoPicture: there is no way to draw them.
@@ -42,13 +55,45 @@ def skills_picture(run: run_folder.Run, frames: bool = False) -> Path:
         if strips.seen_in_images(run):
             with contextlib.suppress(UserError):  # a page has its places all the same
                 strips.film_all(run)
-        return _plane_picture(run) if has_plane(run) else _map_picture(run)
-    return _frames_picture(run)
+        return _written(run, _of_places(run))
+    try:
+        return _written(run, _of_frames(run))
+    except NoRender:
+        drawable = has_map(run) or has_plane(run)
+        floor = None if frames or drawable else _floor(run)
+        if floor is not None:
+            return _written(run, _of_map(run, floor))
+        why = f"{run.world.name} has no render()" if drawable else undrawable(run)
+        raise NoPicture(f"{run.path}: {why}") from None
 
 
-def _map_picture(run: run_folder.Run) -> Path:
+def undrawable(run: run_folder.Run) -> str:
+    """Why the skills of ``run`` cannot be drawn, and what would help."""
+    world = run.world
+    if isinstance(world, TableWorld):
+        return f"{world.name} has no map; give its states cells (cell() of the environment)"
+    cure = "; add cell() or render()" if isinstance(world, HostWorld) else ""
+    return f"{world.name} has no map and no render() (render_mode 'rgb_array'){cure}"
+
+
+def _of_places(run: run_folder.Run) -> Picture:
+    return _of_plane(run) if has_plane(run) else _of_map(run, run.world.places.backdrop)
+
+
+def _floor(run: run_folder.Run) -> tuple[str, ...] | None:
+    """A map without walls that holds all cells which skills visit; None if places are no cells."""
+    visited = {place for skill in run.skills for place in skill.trajectory}
+    if not run.world.places.counted or not all(
+        isinstance(at, tuple) and len(at) == 2 and 0 <= min(at) <= max(at) < _MOST_FLOOR
+        for at in visited
+    ):
+        return None
+    height, width = (int(max(at[side] for at in visited)) + 1 for side in (0, 1))
+    return tuple("." * width for _ in range(height))
+
+
+def _of_map(run: run_folder.Run, rows: Sequence[str]) -> Picture:
     """Every skill on its own small map."""
-    rows = run.world.places.backdrop
     n, height, width = len(run.skills), len(rows), len(rows[0])
     cell = math.sqrt(min(max(100 / n, 0.35), 5.0) / (height * width))  # inches
     head = math.ceil(_HEAD / cell)
@@ -56,13 +101,17 @@ def _map_picture(run: run_folder.Run) -> Path:
     across = min(max(across, 1), n)
     down = math.ceil(n / across)
     across = math.ceil(n / down)  # as few as make as many rows: the last one is fuller
-    wide = 2 * _MARGIN + 1.06 * across * width * cell
-    tall = _ABOVE + _BELOW + down * (height + head) * cell
+    bins = axes.rows_and_columns(run.world.places)
+    beside, under = (_BESIDE, _UNDER) if bins else (0.0, 0.0)
+    note = run.world.places.note
+    below = _BELOW + under + (_NOTE if note else 0.0)
+    wide = 2 * _MARGIN + beside + 1.06 * across * width * cell
+    tall = _ABOVE + below + down * (height + head) * cell
     page = (max(wide, _LEAST_WIDTH), tall)
     figure, (axis,) = draw.figure(size=page)
     figure.set_layout_engine("none")
-    edge = _MARGIN / page[0]
-    axis.set_position((edge, _BELOW / tall, 1 - 2 * edge, 1 - (_ABOVE + _BELOW) / tall))
+    edge, room = _MARGIN / page[0], 1 - (2 * _MARGIN + beside) / page[0]
+    axis.set_position((edge + beside / page[0], below / tall, room, 1 - (_ABOVE + below) / tall))
     paths = [skill.trajectory for skill in run.skills]
     points = min(max(0.6 * 72 * cell, 4.0), 9.0)
     font = min(points + 3, 9.0)
@@ -78,14 +127,18 @@ def _map_picture(run: run_folder.Run) -> Path:
         goals=_points(run),
         earned=None if task is None else task["returns"],
     )
+    if bins is not None:
+        maps.scales(axis, *bins, n=n, across=across, head=head, net=cell > _LEAST_BIN)
+    if note:
+        figure.text(edge, _BELOW / tall, note, fontsize=9, va="bottom")
     _head(figure, run, edge, tall, told)
-    return _written(figure, run, maps.legend(task is not None))
+    return Picture(figure, maps.legend(task is not None))
 
 
 _PLANE_INCHES = 7.0
 
 
-def _plane_picture(run: run_folder.Run) -> Path:
+def _of_plane(run: run_folder.Run) -> Picture:
     """Every skill as a line over the walls."""
     plane = run.world.places.plane
     assert plane is not None
@@ -108,19 +161,19 @@ def _plane_picture(run: run_folder.Run) -> Path:
     )
     n, noun = len(run.skills), run.world.places.noun
     _head(figure, run, edge, page[1], f"{n} skills visit {len(visited)} {noun}s")
-    return _written(figure, run, planes.legend(noun))
+    return Picture(figure, planes.legend(noun))
 
 
-def _frames_picture(run: run_folder.Run) -> Path:
+def _of_frames(run: run_folder.Run) -> Picture:
     """Every skill as the world renders it, played again from its evaluation's start."""
     order = _by_place(run)[: sheets.MOST]
     times = sheets.times(len(order), int(run.config["horizon"]))
     try:
         shown = strips.filmed(run, [skill for skill, _ in order], times)
+    except NoRender:
+        raise
     except UserError as error:
-        name, why = run.world.name, str(error)
-        lacks = "" if has_map(run) or has_plane(run) else " has no map to draw its skills on"
-        raise NoPicture(f"{run.path}: {name}{lacks}: {why.removeprefix(f'{name}: ')}") from None
+        raise NoPicture(f"{run.path}: {error}") from None
     noun = run.world.places.noun if run.world.places.counted else None
     tiles = [sheets.Tile("all start here", [shown.start])]
     for (skill, again), frames, last in zip(order, shown.frames, shown.last, strict=True):
@@ -137,7 +190,7 @@ def _frames_picture(run: run_folder.Run) -> Path:
     axis.set_position((edge, _MARGIN / page[1], where.size[0] / page[0], where.size[1] / page[1]))
     sheets.sheet(axis, tiles, where)
     _head(figure, run, edge, page[1], _told(run, order, times, shown.last))
-    return _written(figure, run, [])
+    return Picture(figure, [])
 
 
 def _by_place(run: run_folder.Run) -> list[tuple[int, bool]]:
@@ -164,8 +217,8 @@ def _told(
     when = several if len(times) > 1 else str(times[-1])
     words = f"{n} skills" if number == n else f"the first {number} of {n} skills"
     moved = sum(run.skills[k].last_state != at for (k, _), at in zip(order, last, strict=True))
-    differ = f"; {moved} end elsewhere than in training's evaluation" * (moved > 0)
-    faint = "; faint: an earlier one ends there too" * any(again for _, again in order)
+    differ = f"; {moved} end elsewhere than in the last evaluation" * (moved > 0)
+    faint = "; faint: an earlier skill ends there too" * any(again for _, again in order)
     return f"{words} after {when} steps, or where they ended{faint}{differ}"
 
 
@@ -173,31 +226,45 @@ def _head(figure: draw.Figure, run: run_folder.Run, edge: float, tall: float, wo
     """What the picture shows, in two lines; ``tall`` inches, ``edge`` a share of the width."""
     s = run.summary
     found = run_folder.found(run.n_effective, run.n_available, len(run.skills))
-    counted = f"{found} last states" if run.world.places.counted else "trained, not counted,"
+    counted = f"{found} last states " if run.world.places.counted else ""
     world = short_name(s["world"], run.spec)
+    unfinished = "" if run.finished else f" · {run.progress}"
     for text, at, size in (
-        (f"{world} · {s['method']} · seed {s['seed']}", 0.08, 11.0),
-        (f"{counted} after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
+        (f"{world} · {s['method']} · seed {s['seed']}{unfinished}", 0.08, 11.0),
+        (f"{counted}after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
     ):
         figure.text(edge, 1 - at / tall, text, fontsize=size, va="top")
 
 
-def _written(figure: draw.Figure, run: run_folder.Run, handles: list[Any]) -> Path:
-    """The picture in the run's folder, with its legend."""
-    if handles:
-        columns = len(handles)
-        figure.legend(handles=handles, loc="lower left", ncols=columns, frameon=False, fontsize=9)
+def _written(run: run_folder.Run, picture: Picture) -> Path:
+    """The picture in the run's folder."""
     path = run.path / run_folder.PICTURE
-    files.write_picture(path, figure)
+    files.write_bytes(path, _png(picture))
     return path
 
 
+def _png(picture: Picture) -> bytes:
+    """The figure with its legend."""
+    if picture.handles:
+        picture.figure.legend(
+            handles=picture.handles,
+            loc="lower left",
+            ncols=len(picture.handles),
+            frameon=False,
+            fontsize=9,
+        )
+    return files.picture_bytes(picture.figure, "png")
+
+
 def picture_of(run: run_folder.Run) -> bytes | None:
-    """The PNG of `skills_picture`, drawn where it is missing; None where files do not suffice."""
+    """The PNG of `skills_picture`, drawn anew from what is stored; nothing is written.
+
+    Where that takes frames it is the picture in the folder; None if there is none.
+    """
+    if has_plane(run) or has_map(run):
+        return _png(_of_places(run))
     path = run.path / run_folder.PICTURE
-    if not path.exists() and not has_map(run) and not has_plane(run):
-        return None
-    return files.read_bytes(path if path.exists() else skills_picture(run), _MOST_PICTURE)
+    return files.read_bytes(path, _MOST_PICTURE) if path.exists() else None
 
 
 _MOST_PICTURE = 50_000_000
@@ -205,7 +272,12 @@ _MOST_PICTURE = 50_000_000
 
 def legend(run: run_folder.Run) -> str:
     """What the signs of `terminal_map` mean."""
-    return f"· none, + ten or more, x out of reach{', * worth points' * bool(_points(run))}"
+    signs = ["· none", "+ ten or more", "S start"]
+    if _within_reach(run) is not None:
+        signs.append("x out of reach")
+    if _points(run):
+        signs.append("* worth points")
+    return ", ".join(signs)
 
 
 def _points(run: run_folder.Run) -> set[tuple[int, int]]:
@@ -214,6 +286,15 @@ def _points(run: run_folder.Run) -> set[tuple[int, int]]:
     if not isinstance(world, TableWorld) or world.task is None:
         return set()
     return {world.cell(int(state)) for state in np.flatnonzero(world.task)}
+
+
+def _starts(run: run_folder.Run) -> set[tuple[int, int]]:
+    """The cells in which episodes start: all of a table, that of the evaluation elsewhere."""
+    world = run.world
+    cells = {skill.trajectory[0][:2] for skill in run.skills}
+    if isinstance(world, TableWorld):
+        cells |= {world.cell(state) for state in world.starts}
+    return cells
 
 
 def has_map(run: run_folder.Run) -> bool:
@@ -229,21 +310,27 @@ def has_plane(run: run_folder.Run) -> bool:
 
 
 def terminal_map(run: run_folder.Run) -> str:
-    """The map in text: how many skills end in each cell; `legend` says what the signs mean."""
+    """The map in text: how many skills end in each cell; `legend` says what the signs mean.
+
+    Below it what rows and columns are, where they are bins.
+    """
     ends, reach = Counter(skill.last_state[:2] for skill in run.skills), _within_reach(run)
-    points = _points(run)
+    points, starts = _points(run), _starts(run)
 
     def sign(r: int, c: int, wall: bool) -> str:
         if wall:
             return "██"
         shown = _digit(ends[r, c]) if reach is None or (r, c) in reach else "x"
+        if (r, c) in starts:
+            return f"{shown}S" if ends[r, c] else "S "
         return f"{shown}{'*' if (r, c) in points else ' '}"
 
     solid = maps.walls(run.world.places.backdrop)
-    return "\n".join(
+    lines = [
         "".join(sign(r, c, wall) for c, wall in enumerate(row)).rstrip()
         for r, row in enumerate(solid)
-    )
+    ]
+    return "\n".join(lines + axes.legend(run.world.places))
 
 
 def _within_reach(run: run_folder.Run) -> set[tuple[int, int]] | None:

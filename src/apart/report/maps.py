@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from apart._types import BoolArray, FloatArray, IntArray
+from apart.report import axes
 from apart.report.draw import GREY
+from apart.worlds.world import Axis
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WALL, FLOOR = "#8c8c8c", "#f2f0ea"
 PATH, START, END = "#0072b2", "#000000", "#d55e00"
+_NET: Final = "#dcd8cc"  # edges of bins
 FAINT: Final = 0.3  # opacity of a skill that ends where an earlier one does
 Path = Sequence[tuple[int, ...]]  # row and column of a cell; then, where states share it, which
 
@@ -86,12 +89,13 @@ def tiles(
 
     solid = walls(backdrop)
     height, width = solid.shape
-    tall, wide = height + head, width + max(1, round(0.06 * width))
+    tall, wide = height + head, width + _gap(width)
     rows = -(-len(paths) // across)
+    corners = _corners(len(paths), across, (height, width), head)
     ground = np.full((rows * tall, across * wide), np.nan)
     shades, shown, worth = [], [], []
     for place, (number, again) in enumerate(by_last_state(paths, earned is not None)):
-        top, left = tall * (place // across) + head, wide * (place % across)
+        top, left = corners[place]
         shades.append(FAINT if again else 1.0)
         ground[top : top + height, left : left + width] = shades[-1] * solid
         shown.append(np.array([(left + cell[1], top + cell[0]) for cell in paths[number]]))
@@ -118,6 +122,77 @@ def tiles(
         x, y = np.array(worth).T
         axis.scatter(x, y, s=(1.8 * points) ** 2, zorder=2, **_GOAL)
     axis.set_axis_off()
+
+
+def _gap(width: int) -> int:
+    """Columns between two tiles."""
+    return max(1, round(0.06 * width))
+
+
+def _corners(n: int, across: int, shape: tuple[int, int], head: int) -> list[tuple[int, int]]:
+    """The upper left cell of each tile: row and column."""
+    tall, wide = shape[0] + head, shape[1] + _gap(shape[1])
+    return [(tall * (nth // across) + head, wide * (nth % across)) for nth in range(n)]
+
+
+def scales(
+    axis: Axes, rows: Axis, columns: Axis, n: int, across: int, head: int, net: bool = True
+) -> None:
+    """Edges of bins on the ``n`` tiles that `tiles` drew, and what their rows and columns mean.
+
+    Args:
+        axis: as in `tiles`.
+        rows: the quantity whose bins are rows.
+        columns: that of the columns.
+        n: number of tiles.
+        across: as in `tiles`.
+        head: as in `tiles`.
+        net: draw the edges of all bins, not only numbers at the border.
+    """
+    from matplotlib.collections import LineCollection
+
+    tall, wide = rows.bins, columns.bins
+    corners = [(top - 0.5, left - 0.5) for top, left in _corners(n, across, (tall, wide), head)]
+    if net:
+        level = [
+            [(left, top + r), (left + wide, top + r)]
+            for top, left in corners
+            for r in range(tall + 1)
+        ]
+        upright = [
+            [(left + c, top), (left + c, top + tall)]
+            for top, left in corners
+            for c in range(wide + 1)
+        ]
+        axis.add_collection(
+            LineCollection(level + upright, colors=_NET, linewidths=0.5, zorder=0.5)
+        )
+    small: Any = {"fontsize": 7, "color": GREY, "clip_on": False}
+    for top, left in corners[::across]:
+        for at, value, side in ((top, rows.low, "top"), (top + tall, rows.high, "bottom")):
+            _at(axis, axes.number(value), (left, at), (-3, 0), ha="right", va=side, **small)
+    lowest = corners[-across:]  # of each column
+    for top, left in lowest:
+        low, high = axes.number(columns.low), axes.number(columns.high)
+        _at(axis, low, (left, top + tall), (0, -3), ha="left", va="top", **small)
+        _at(axis, high, (left + wide, top + tall), (0, -3), ha="right", va="top", **small)
+    middle = (corners[0][0] + corners[-1][0] + tall) / 2
+    style: Any = {**small, "fontsize": 9}
+    name, offset = axes.title(rows), (-30, 0)
+    _at(axis, name, (-0.5, middle), offset, ha="right", va="center", rotation=90, **style)
+    centre = (corners[min(across, n) - 1][1] + wide - 0.5) / 2
+    place = (centre, corners[-1][0] + tall)
+    _at(axis, axes.title(columns), place, (0, -14), ha="center", va="top", **style)
+
+
+def _at(
+    axis: Axes, text: str, place: tuple[float, float], offset: tuple[float, float], **style: Any
+) -> None:
+    """A text at ``place``, shifted by ``offset`` points."""
+    clip = style.pop("clip_on")
+    axis.annotate(
+        text, place, xytext=offset, textcoords="offset points", annotation_clip=clip, **style
+    )
 
 
 _GOAL: Final[Any] = {"marker": "D", "facecolors": "#f0e442", "edgecolors": GREY, "linewidths": 0.5}

@@ -32,7 +32,7 @@ def add_frames(runs: Sequence[Run], entries: Sequence[Json], groups: Sequence[Js
             left -= size
 
 
-_LEFT_OUT: Final = "Frames are left out, so that the page stays small."
+_LEFT_OUT: Final = "Frames are left out to keep the page small."
 
 
 def _missing(run: Run) -> str:
@@ -42,4 +42,5 @@ def _missing(run: Run) -> str:
         wanted = wanted and renders(run.world)
     except UserError:  # a world that nobody here can build
         return ""
-    return f"To see frames of its skills here: apart draw --frames {run.path}" * wanted
+    why = "If the environment renders images, this command adds frames of its skills"
+    return f"{why}: apart draw --frames {run.path}" * wanted

@@ -86,6 +86,7 @@ class PagePlaces:
             "labels": [_named(place) for place in self.places],
             "names": self._looks(),
             "note": self._note(),
+            "axes": self._axes(),
         }
         plane = self.world.places.plane if self.world else None
         if plane is not None and form == "plane":
@@ -111,11 +112,22 @@ class PagePlaces:
         """What the page cannot show of this world."""
         if self.world is None:
             return f"The world cannot be built here ({self.why}): only stored places are shown."
-        if isinstance(self.world, TableWorld):
-            return (
-                "" if self.complete else "A large table: only places that skills visit are shown."
-            )
-        return "Its states are not listed: skills can be shown from the start only."
+        note = self.world.places.note
+        about_map = [f"{note[0].upper()}{note[1:]}."] if note else []
+        return " ".join([*self._not_shown(self.world), *about_map])
+
+    def _not_shown(self, world: World) -> list[str]:
+        if not isinstance(world, TableWorld):
+            return [
+                "Skills are shown from the start only: the states of this world cannot be listed."
+            ]
+        if not self.complete:
+            return ["The table is large: only places that skills visit are shown."]
+        return []
+
+    def _axes(self) -> list[Json]:
+        """What the numbers of places are, where places are bins of known quantities."""
+        return [axis._asdict() for axis in self.world.places.axes] if self.world else []
 
 
 def _drawn(plane: Plane) -> Json:

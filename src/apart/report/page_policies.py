@@ -36,10 +36,7 @@ def add_policies(
             entries[i]["policy_note"] = str(error)
             continue
         if found is None or len(found.action) > page_places.MOST_LISTED:
-            entries[i]["policy_note"] = (
-                "Its states are not listed, so there is no table of actions."
-            )
-            continue
+            continue  # the states are not known, or too many: the page has no such part
         policy = _policy(found)
         size = len(json.dumps(policy))
         if size > left:
@@ -50,8 +47,8 @@ def add_policies(
 
 
 _LEFT_OUT: Final = (
-    "Left out, so that the page stays small: write a page of this run alone to see what its "
-    "policies do elsewhere."
+    "Left out to keep the page small; write a page of this run alone to see what its policies do "
+    "elsewhere."
 )
 
 
@@ -65,6 +62,7 @@ def _policy(found: Policies) -> Json:
         chains["acts"] = packed(np.where(found.acts < 0, n_skills, found.acts), "uint16")
     return {
         **chains,
+        "heading": found.heading,
         "action": packed(found.action, "uint8" if found.action.max() < 256 else "uint16"),
         "posterior": packed(np.rint(255 * found.posterior), "uint8"),
         "reward": packed(np.rint((found.reward - low) * scale), "uint8"),

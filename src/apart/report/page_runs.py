@@ -31,6 +31,7 @@ def run_entry(run: Run, places: PagePlaces) -> Json:
         "folder": str(run.path),
         "method": str(s["method"]),
         "seed": int(s["seed"]),
+        "progress": run.progress,
         "skills": len(run.skills),
         "horizon": int(run.config["horizon"]),
         "found": run.n_effective if places.counted else None,

@@ -75,7 +75,7 @@ def filmed(run: Run, skills: Sequence[int], after: Sequence[int]) -> Film:
 
 
 def film_all(run: Run) -> None:
-    """Keep strips of the run's skills; `UserError` where the world renders nothing here."""
+    """Keep strips of the run's skills; `UserError` if the world cannot be rendered here."""
     filmed(run, range(min(len(run.skills), _MOST_SKILLS)), [int(run.config["horizon"])])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from apart.report import maps
 from apart.runs.skills import Place, Skill
@@ -53,8 +53,12 @@ def seen_last(skill: Skill, world: World | None) -> str:
 
 
 def listed(skill: Skill) -> str:
-    """Its path, a place a word."""
-    return " ".join(_named(place).replace(" ", "") for place in skill.trajectory)
+    """Its path until it stays where it is, a place a word."""
+    path = skill.trajectory[: arrival(skill.trajectory) + 1]
+    return " ".join(_named(place).replace(" ", "") for place in path)
+
+
+SIGNS: Final = "@ where the skill is, o where it was, S its start"  # of `frame`
 
 
 def _named(place: Place) -> str:

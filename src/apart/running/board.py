@@ -102,7 +102,7 @@ class Board:
         table = Table(caption=caption, caption_justify="left", box=None)
         table.add_column("experiment")
         failures = ("failed",) if self._failed else ()
-        for name in ("done", "under way", "waiting", *failures, "of"):
+        for name in ("done", "running", "waiting", *failures, "of"):
             table.add_column(name, justify="right")
         for name, folders in self._groups.items():
             shares = [

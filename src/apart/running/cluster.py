@@ -79,7 +79,7 @@ class Cluster:
         except (ConnectionError, OSError, ValueError, RuntimeError) as error:
             raise UserError(f"--engine ray: no cluster ({' '.join(str(error).split())})") from None
         if not self._cores:
-            note("the cluster has no core yet; runs wait for one")
+            note("the cluster has no cores yet; runs wait for one")
         return self
 
     def __exit__(
@@ -131,7 +131,7 @@ class Cluster:
     @property
     def stopped(self) -> str:
         """Tasks are not asked: a machine may be one that answers late."""
-        return "the runs under way go on from their last checkpoints"
+        return "unfinished runs continue from their last checkpoints"
 
     def _hear(self, task: Any, run: Path) -> None:
         errors = self._ray.exceptions
@@ -139,7 +139,7 @@ class Cluster:
             progress, content, ended = self._ray.get(next(task))
             receive(run, content)
         except StopIteration:
-            progress, ended = None, (-signal.SIGKILL, "a task ended without a word", True)
+            progress, ended = None, (-signal.SIGKILL, "a task ended without an error message", True)
         except errors.RayTaskError as error:  # in our own code there
             progress, ended = None, (2, str(error).strip().split("\n")[-1], False)
         except errors.RayError as error:
@@ -170,7 +170,7 @@ def _check_that_it_answers(address: str) -> None:
         socket.create_connection((host.strip("[]"), int(port)), _SECONDS_TO_ANSWER).close()
     except (OSError, OverflowError) as error:
         raise UserError(
-            f"--engine ray: nobody answers at {address}, which RAY_ADDRESS names ({error})"
+            f"--engine ray: no answer from {address}, the RAY_ADDRESS ({error})"
         ) from None
 
 

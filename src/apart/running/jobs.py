@@ -36,7 +36,7 @@ def path(name: str, value: Any) -> Path:
     """``value`` as a path; `UserError` naming the flag otherwise."""
     text = str(value) if isinstance(value, str | os.PathLike) else ""
     if not text or "\0" in text:
-        raise UserError(f"{name}: {value!r} is no path")
+        raise UserError(f"{name}: {value!r} is not a path")
     return Path(text)
 
 
@@ -111,4 +111,6 @@ def go_on(
 def _check_engine(name: str, several: bool) -> None:
     engines.engine(name)
     if not several and name != LOCAL:
-        raise UserError(f"--engine {name} does nothing here: one run is trained in this process")
+        raise UserError(
+            f"--engine {name} has no effect on a single run, which trains in this process"
+        )

@@ -66,7 +66,7 @@ class Pool:
     @property
     def stopped(self) -> str:
         """They end in their own time."""
-        return "the runs under way saved their state"
+        return "unfinished runs saved their state"
 
     def _follow(self, run: Any, words: Sequence[str]) -> None:
         try:
@@ -125,7 +125,7 @@ def told(line: str) -> dict[str, Any] | None:
 def ending(code: int, last: Sequence[str]) -> Ended:
     """How a process ended that had these last words; one that somebody ended is lost."""
     if code < 0:
-        return Ended(code, f"ended by {_signal_name(-code)}", lost=True)
+        return Ended(code, f"killed by {_signal_name(-code)}", lost=True)
     if code in STOPPED:
         return Ended(code, f"stopped by {_signal_name(code - 128)}, state saved", lost=True)
     return Ended(code, last[0] if last else f"exit {code}")

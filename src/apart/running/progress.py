@@ -12,7 +12,11 @@ from apart.runs.folder import found
 
 
 class Progress(NamedTuple):
-    """Where a run is, or a set of runs: sums over its seeds, ``n_effective`` their mean."""
+    """Where a run is, or a set of runs: sums over its seeds, of measures their mean.
+
+    ``mean_reward`` and ``discriminator_accuracy`` are numbers right after an evaluation and None
+    between evaluations; ``n_effective`` is that of the last one.
+    """
 
     env_steps: int
     total_steps: int
@@ -21,6 +25,8 @@ class Progress(NamedTuple):
     steps_per_second: float
     n_skills: int
     counted: bool = True  # whether the world tells skills apart; else ``n_effective`` is no count
+    mean_reward: float | None = None
+    discriminator_accuracy: float | None = None
 
     @property
     def seconds_left(self) -> float:
@@ -72,18 +78,19 @@ class Bar:
 
 
 class Lines:
-    """A line for every tenth of the run, and at least one a minute."""
+    """A line for every tenth of the run and at least one a minute, the first after 5 seconds."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._tenth, self._last = 0, time.monotonic()
+        self._tenth, self._last, self._pause = 0, time.monotonic(), 5.0
 
     def __call__(self, progress: Progress) -> None:
         """Write a line if one is due."""
         tenth = 10 * progress.env_steps // progress.total_steps
         now = time.monotonic()
-        if tenth > self._tenth or now - self._last > 60:
-            self._tenth, self._last = tenth, now
+        waited = now - self._last > self._pause and progress.steps_per_second > 0
+        if tenth > self._tenth or waited:
+            self._tenth, self._last, self._pause = tenth, now, 60.0
             print(words(progress), file=self._stream, flush=True)
 
     def close(self) -> None:

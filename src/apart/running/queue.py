@@ -183,10 +183,10 @@ class _Queue:
         elif self._halted and ended.code in STOPPED:
             pass  # it saved its state
         elif self._halted and ended.lost:
-            note(f"{run}: {ended.line}; it goes on from its last checkpoint")
+            note(f"{run}: {ended.line}; it continues from its last checkpoint")
         elif ended.lost and not self._halted and self._losses[run] + 1 < _TRIES:
             self._losses[run] += 1
-            note(f"{run}: {ended.line}; another worker goes on")
+            note(f"{run}: {ended.line}; another worker continues it")
             self._waiting.append(run)
         else:
             failure = self._failures[run] = Failure(ended.code, ended.line)

@@ -49,6 +49,12 @@ def count(n_effective: float) -> float:
     return int(n_effective) if n_effective.is_integer() else round(n_effective, 3)
 
 
+def live(evaluation: Evaluation) -> dict[str, Any]:
+    """The measures of an evaluation that progress shows."""
+    names = ("mean_reward", "discriminator_accuracy")
+    return {name: round(float(getattr(evaluation, name)), 6) for name in names}
+
+
 def random_walk(world: World, config: Config) -> float | None:
     """What chance alone would find; None where that cannot be computed exactly."""
     if not isinstance(world, TableWorld):

@@ -29,7 +29,17 @@ from apart.runs.plan import Plan
 from apart.settings import only_here
 from apart.training.evaluate import Evaluation
 from apart.training.program import program
-from apart.training.state import TrainState, by_name, from_0_1, from_arrays, hyper_of, to_arrays
+from apart.training.state import (
+    COUNTED,
+    StepCount,
+    TrainState,
+    by_name,
+    env_steps,
+    from_0_1,
+    hyper_of,
+    restored,
+    to_arrays,
+)
 from apart.worlds.holding import held
 from apart.worlds.world import World, evidence, n_available
 
@@ -91,9 +101,11 @@ def last_state(folder: Path, found: Plan) -> checkpoint.Saved | None:
     Raises:
         UserError: there are checkpoints, but none can be used.
     """
+    shapes = _shapes(found.config, found.world)
+    counted = {name for name in shapes if name.startswith(COUNTED)}  # version 0.3 did not count
     return checkpoint.load(
         folder / run_folder.CHECKPOINTS,
-        _shapes(found.config, found.world),
+        {name: shape for name, shape in shapes.items() if name not in counted},
         found.sha256,
         lambda arrays, manifest: plan.check_saved(folder, arrays, manifest),
         from_0_1,
@@ -140,7 +152,8 @@ class _Training:
         self.program, self.hyper = program(world, config), hyper_of(config)
         self.logbook = Logbook(writer, config, self.n_available)
         self.clock = Clock()
-        self.began_at = 0  # iteration in which this process began
+        self.total = config.total_steps
+        self.began_at = 0  # environment steps made before this process began
         self.last_good: Path | None = None
 
     def run(self, saved: checkpoint.Saved | None) -> Run:
@@ -150,81 +163,97 @@ class _Training:
         except UserError as error:  # the disk, or a world that lives on the host
             if not claims.begun(self.writer.path):
                 raise
-            raise UserError(f"{error}; fix that, then go on with {self._again()}") from None
+            raise UserError(f"{error}; fix that, then continue with {self._again()}") from None
         finally:
             self.program.close()
 
     def _run(self, saved: checkpoint.Saved | None) -> Run:
         cache.use()
         state = self.program.init(jnp.uint32(self.config.seed), self.hyper)
+        if state.made is not None:
+            self.total = self.config.steps
         if saved is not None:
-            state = from_arrays(state, saved.arrays)
-            self._go_on(saved)
+            state = restored(self.config, state, saved.arrays)
+            self._go_on(saved, self._steps(state))
         self.listener(self._progress(self.began_at))  # nothing can be wrong any more
-        state = self.program.chunk(state, self.hyper, jnp.int32(0))  # compiles, does no work
+        state = self._rounds(state, 0, until=0)  # compiles, does no work
         evaluation = self._evaluate(state)
         self.clock.compiled()
-        iteration, total = int(state.iteration), self.config.iterations
+        steps = self._steps(state)
         if saved is None:
-            self.logbook.see(iteration, evaluation, self._wall_seconds())
-        while iteration < total:
-            due = self.config.next_evaluation(iteration)
-            state = self._advance(state, iteration, due)
-            iteration = int(state.iteration)
-            if iteration < due:
-                self._interrupt(state, iteration)
+            self.logbook.see(steps, evaluation, self._wall_seconds(), regular=True)
+        while steps < self.total:
+            regular = self.config.next_evaluation(steps)
+            due = min(regular, self.total)
+            state = self._advance(state, due)
+            steps = self._steps(state)
+            if steps < due:
+                self._interrupt(state)
             evaluation = self._evaluate(state)
-            self.logbook.see(iteration, evaluation, self._wall_seconds())
-            self._tell(state, iteration)
-            if iteration < total:
-                self._save_if_due(state, iteration)
-        self._save(state, iteration)
-        self.logbook.end(iteration, evaluation, self._wall_seconds())
+            self.logbook.see(steps, evaluation, self._wall_seconds(), regular=steps >= regular)
+            self._tell(state, evaluation)
+            if steps < self.total:
+                self._save_if_due(state)
+        self._save(state)
+        self.logbook.end(steps, evaluation, self._wall_seconds())
         self.writer.skills(records.skills_of(self.world, evaluation), self.identity, self._evidence)
-        self.writer.summary(self._summary(iteration, evaluation))
+        self.writer.summary(self._summary(steps, evaluation, self._random_walk(state)))
         return run_folder.load(self.writer.path)
 
-    def _go_on(self, saved: checkpoint.Saved) -> None:
+    def _steps(self, state: TrainState) -> int:
+        """Environment steps made so far."""
+        return env_steps(self.config, state)
+
+    def _go_on(self, saved: checkpoint.Saved, steps: int) -> None:
         """What the host knew when ``saved`` was written; its rows are in the metrics."""
-        self.began_at, self.last_good = saved.iteration, saved.path
+        self.began_at, self.last_good = steps, saved.path
         self.clock.go_on(saved.manifest.get("seconds", {}))
         path = self.writer.path / run_folder.METRICS
         written = run_folder.read_log(path, saved.manifest["logs"][run_folder.METRICS])
         self.logbook.go_on(run_folder.rows_of(written))
 
-    def _advance(self, state: TrainState, iteration: int, due: int) -> TrainState:
-        """Train to iteration ``due`` in slices short enough to show progress and to be stopped.
+    def _advance(self, state: TrainState, due: int) -> TrainState:
+        """Train until ``due`` steps, in slices short enough to show progress and to be stopped.
 
         The length of a slice is an argument of the compiled chunk: it does not touch the bits.
         Every slice is checked for non-finite numbers before it can be saved.
         """
-        while iteration < due and not self.stop():
-            made, seconds = iteration - self.began_at, self.clock.training_here
+        steps = self._steps(state)
+        while steps < due and not self.stop():
+            made, seconds = steps - self.began_at, self.clock.training_here
             speed = made / seconds if seconds else 0.0
-            n = min(due - iteration, max(int(speed * _SLICE_SECONDS), 1))
+            n = max(int(speed * _SLICE_SECONDS / self.config.collection), 1)
             with self.clock.training():
-                state = self.program.chunk(state, self.hyper, jnp.int32(n))
+                state = self._rounds(state, n, due)
                 finite = bool(self.program.finite(state))
-            iteration += n
+            steps = self._steps(state)
             if not finite:
-                self._not_finite(iteration)
-            if iteration < due:
-                self._tell(state, iteration)
-                self._save_if_due(state, iteration)
+                self._not_finite(steps)
+            if steps < due:
+                self._tell(state)
+                self._save_if_due(state)
         return state
 
-    def _tell(self, state: TrainState, iteration: int) -> None:
-        """Progress; where nobody listens any more (who did was killed) the state is saved."""
+    def _rounds(self, state: TrainState, n: int, until: int) -> TrainState:
+        """At most ``n`` rounds more, and none after the one that comes to ``until`` steps."""
+        if state.made is None:
+            left = max(until - self._steps(state), 0) // self.config.collection
+            return self.program.chunk(state, self.hyper, jnp.int32(min(n, left)))
+        return self.program.chunk(state, self.hyper, jnp.int32(n), StepCount.of(until))
+
+    def _tell(self, state: TrainState, evaluation: Evaluation | None = None) -> None:
+        """Report progress; where the listener was killed the state is saved first."""
+        measured = {} if evaluation is None else records.live(evaluation)
         try:
-            self.listener(self._progress(iteration))
+            self.listener(self._progress(self._steps(state))._replace(**measured))
         except BrokenPipeError:
-            self._save(state, iteration)
+            self._save(state)
             raise
 
-    def _save_if_due(self, state: TrainState, iteration: int) -> None:
+    def _save_if_due(self, state: TrainState) -> None:
         """Only where the row of an evaluation in this very round has been written."""
         if self.clock.save_is_due:
-            self._save(state, iteration)
+            self._save(state)
 
     def _evaluate(self, state: TrainState) -> Evaluation:
         on_host: Evaluation = jax.device_get(self.program.evaluate(state, self.hyper))
@@ -232,7 +261,7 @@ class _Training:
             on_host = on_host._replace(n_effective=0 * on_host.n_effective)
         floats = [leaf for leaf in jax.tree.leaves(on_host) if leaf.dtype.kind == "f"]
         if not all(np.isfinite(leaf).all() for leaf in floats):  # parameters may still be
-            self._not_finite(int(state.iteration))
+            self._not_finite(self._steps(state))
         n, places = self.world.places.n, on_host.trajectories
         if n is not None and not (places.min() >= 0 and places.max() < n):
             raise UserError(
@@ -241,20 +270,19 @@ class _Training:
             )
         return on_host
 
-    def _not_finite(self, iteration: int) -> NoReturn:
+    def _not_finite(self, steps: int) -> NoReturn:
         good = f"the last good checkpoint is {self.last_good}" if self.last_good else ""
-        steps = self.config.steps_after(iteration)
         raise NonFinite(
             f"{self.writer.path}: parameters became non-finite before step {steps:,}; lower "
             "--learning-rate or --discriminator-learning-rate, "
-            f"or check a reward of your own ({good or 'no checkpoint had been written yet'})"
+            f"or check your own reward ({good or 'no checkpoint had been written yet'})"
         )
 
-    def _interrupt(self, state: TrainState, iteration: int) -> NoReturn:
-        self._save(state, iteration)
-        steps, total = map(self.config.steps_after, (iteration, self.config.iterations))
+    def _interrupt(self, state: TrainState) -> NoReturn:
+        self._save(state)
         raise RunInterrupted(
-            f"stopped after {steps:,} of {total:,} steps, state saved; go on with {self._again()}",
+            f"stopped after {self._steps(state):,} of {self.total:,} steps, state saved; "
+            f"continue with {self._again()}",
             self.stop(),
         )
 
@@ -264,7 +292,7 @@ class _Training:
             return f"'apart resume {self.writer.path}'"
         return f"apart.resume('{self.writer.path}') in Python"
 
-    def _save(self, state: TrainState, iteration: int) -> None:
+    def _save(self, state: TrainState) -> None:
         with self.clock.saving():
             about = {
                 "config_sha256": self.identity,
@@ -274,7 +302,8 @@ class _Training:
                 **_versions(),
             }
             folder = self.writer.path / run_folder.CHECKPOINTS
-            self.last_good = checkpoint.save(folder, iteration, to_arrays(state), about)
+            arrays = to_arrays(state)
+            self.last_good = checkpoint.save(folder, int(state.iteration), arrays, about)
 
     @property
     def _evidence(self) -> str:
@@ -284,11 +313,11 @@ class _Training:
     def _wall_seconds(self) -> float:
         return self.clock.spent()["wall_seconds"]
 
-    def _progress(self, iteration: int) -> Progress:
-        c, made = self.config, self.config.steps_after(iteration - self.began_at)
+    def _progress(self, steps: int) -> Progress:
+        c, made = self.config, steps - self.began_at
         return Progress(
-            env_steps=c.steps_after(iteration),
-            total_steps=c.steps_after(c.iterations),
+            env_steps=min(steps, self.total),
+            total_steps=self.total,
             n_effective=self.logbook.n_effective,
             n_available=self.n_available,
             steps_per_second=made / max(self.clock.here, 1e-9),
@@ -296,9 +325,21 @@ class _Training:
             counted=self.world.places.counted,
         )
 
-    def _summary(self, iteration: int, evaluation: Evaluation) -> dict[str, Any]:
+    def _random_walk(self, state: TrainState) -> float | None:
+        """What random actions find: exact in tables, else in as many episodes as there are skills.
+
+        None where the world has no places to count.
+        """
+        if self.program.random is None:
+            return records.random_walk(self.world, self.config)
+        if not self.world.places.counted:
+            return None
+        return len(np.unique(np.asarray(self.program.random(state))))
+
+    def _summary(
+        self, env_steps: int, evaluation: Evaluation, random_walk: float | None
+    ) -> dict[str, Any]:
         c, seconds = self.config, self.clock.spent()
-        env_steps = c.steps_after(iteration)
         return {
             "config_sha256": self.identity,
             "world": self.world.name,
@@ -307,12 +348,12 @@ class _Training:
             "n_effective": self.logbook.n_effective,
             "n_available": self.n_available,
             "evidence": self._evidence,
-            "n_random_walk": records.random_walk(self.world, c),
+            "n_random_walk": random_walk,
             "spread": records.spread_of(self.world, c, evaluation),
             "task": records.task_of(self.world, c, evaluation),
             "first_full_at": self.logbook.first_full_at,
             "env_steps": env_steps,
-            "updates": c.updates_after(iteration),
+            "updates": c.updates_after(env_steps),
             **seconds,
             "env_steps_per_second": round(env_steps / max(seconds["wall_seconds"], 1e-9), 1),
             "peak_rss_mb": machine.peak_rss_mb(),

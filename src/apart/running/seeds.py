@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from apart._config import Config
 from apart._errors import RunInterrupted, UserError
@@ -40,7 +40,7 @@ def train_set(
     unknown = only_here(config, world)
     if unknown is not None:
         raise UserError(
-            f"--seeds: other processes do not know the {unknown}; train its seeds one by one, or "
+            f"--seeds: worker processes do not know the {unknown}; train the seeds one by one, or "
             "register it in a plugin"
         )
     if engine is ENGINES[LOCAL]:
@@ -92,12 +92,12 @@ def _finish(
         if not (path / run_folder.CONFIG).exists():
             with claims.claim(path, overwrite=False):
                 plan.write(path, plans[path].config, plans[path].world)
-    total = sum(plans[path].config.iterations * plans[path].config.collection for path in todo)
+    total = sum(plans[path].config.total_steps for path in todo)
     try:
         failures = engine(todo, _Sums(total, listener or (lambda _: None)), math.inf)
     except RunInterrupted as stop:
         raise RunInterrupted(
-            f"{stop}; go on with 'apart resume {folder}'", stop.signal_number
+            f"{stop}; continue with 'apart resume {folder}'", stop.signal_number
         ) from None
     raise_failures({path.name: failure for path, failure in failures.items()}, len(todo))
     runs = [run_folder.load(path) for path in plans]
@@ -106,17 +106,19 @@ def _finish(
 
 
 class _Sums:
-    """Adds up what the seeds say."""
+    """Adds up the progress of the seeds."""
 
     def __init__(self, total: int, listener: Listener) -> None:
         self._total, self._listener = total, listener
         self._latest: dict[Path, Mapping[str, Any]] = {}
+        self._measured: dict[str, dict[Path, float]] = {name: {} for name in _MEASURES}
 
     def __call__(self, path: Path, progress: Mapping[str, Any] | Failure | None) -> None:
         if progress is None or isinstance(progress, Failure):  # its steps count, its speed does not
             self._latest[path] = {**self._latest.get(path, {}), "steps_per_second": 0.0}
             return
         self._latest[path] = progress
+        measured = {name: self._mean(name, path, progress.get(name)) for name in _MEASURES}
         known = [p for p in self._latest.values() if "n_effective" in p]
         self._listener(
             Progress(
@@ -127,5 +129,17 @@ class _Sums:
                 steps_per_second=sum(p["steps_per_second"] for p in known),
                 n_skills=known[0]["n_skills"],
                 counted=known[0].get("counted", True),
+                **measured,
             )
         )
+
+    def _mean(self, name: str, path: Path, value: float | None) -> float | None:
+        """The mean of a measure over the seeds, each at its last evaluation; None between them."""
+        if value is None:
+            return None
+        seeds = self._measured[name]
+        seeds[path] = value
+        return round(sum(seeds.values()) / len(seeds), 6)
+
+
+_MEASURES: Final = ("mean_reward", "discriminator_accuracy")

@@ -35,7 +35,7 @@ def stop_signals(also: Callable[[int], None] = lambda _: None) -> Iterator[Calla
         if not received:
             received = number
             also(number)
-            _say(b"apart: stopping: saving the state (once more: at once)\n")
+            _say(b"apart: stopping: saving the state (a second signal stops at once)\n")
 
     if threading.current_thread() is not threading.main_thread():
         yield lambda: 0

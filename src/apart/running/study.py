@@ -52,11 +52,11 @@ class Task(NamedTuple):
 
     def _loaded(self) -> run_folder.Run:
         run = run_folder.load(self.folder)
-        made, asked = run.summary["env_steps"], self.config.steps_after(self.config.iterations)
-        if made != asked:
+        made, asked = run.summary["env_steps"], self.config.steps
+        if not asked <= made < asked + self.config.collection:  # the last round may be too much
             raise UserError(f"{self.folder}: has {made:,} steps, not the {asked:,} asked for")
         if not (run.metrics and run.skills):  # reads them
-            raise UserError(f"{self.folder}: nothing was measured in it")
+            raise UserError(f"{self.folder}: has no measurements")
         return run
 
     @property
@@ -111,7 +111,7 @@ def check_folder(folder: Path, what: str, result: str = run_folder.RUNS) -> None
 def check_runs(n: int) -> None:
     """`UserError` for more runs than one queue is for."""
     if n > _MOST_RUNS:
-        raise UserError(f"{n:,} runs, at most {_MOST_RUNS:,} fit")
+        raise UserError(f"{n:,} runs are too many (at most {_MOST_RUNS:,})")
 
 
 def words(title: str, tasks: Collection[Task], engine: Engine) -> str:
@@ -165,14 +165,15 @@ def train(
         try:
             return engine(dict.fromkeys(tasks, ()), watch, until)
         except RunInterrupted as stop:
-            raise RunInterrupted(f"{stop}; the same command goes on", stop.signal_number) from None
+            again = f"{stop}; repeat the command to continue"
+            raise RunInterrupted(again, stop.signal_number) from None
 
 
 def _write(one: Task) -> None:
     """The run's folder with its config.json, unless it was begun already."""
     path, unknown = one.folder / run_folder.CONFIG, only_here(one.config, one.world)
     if unknown is not None:
-        raise UserError(f"other processes do not know the {unknown}; register it in a plugin")
+        raise UserError(f"worker processes do not know the {unknown}; register it in a plugin")
     if not path.exists():
         try:
             with claims.claim(one.folder, overwrite=False, wait=True):
@@ -183,13 +184,13 @@ def _write(one: Task) -> None:
     try:
         found = plan.read(one.folder, None)
     except UserError as error:
-        raise UserError(f"{error}; to train it anew, remove {one.folder}") from None
+        raise UserError(f"{error}; to train it again, remove {one.folder}") from None
     if dataclasses.replace(found.config, steps=one.config.steps) != one.config or (
         found.world.about.spec != one.world.about.spec
     ):
-        raise UserError(f"{path}: of another configuration; choose another --out")
+        raise UserError(f"{path}: belongs to another configuration; choose another --out")
     if found.config != one.config:
         raise UserError(
-            f"{one.folder}: is being trained for longer; 'apart resume {one.folder}' goes on "
-            "with that; remove it to train it as asked, or choose another --out"
+            f"{one.folder} was extended to more steps; finish it with 'apart resume "
+            f"{one.folder}', remove it, or choose another --out"
         )

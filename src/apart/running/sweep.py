@@ -97,10 +97,10 @@ def train(
     folder: Path,
     engine: Engine,
     say: Say,
-    index: int | None = None,
+    index: Sequence[range] | None = None,
     summed_up: Callable[[Sequence[Task], Path], str] = lambda tasks, folder: "",
 ) -> list[Task]:
-    """The runs of the file, or only that of ``index``, trained where they are missing.
+    """Train the runs of the file, or only those of ``index``, where they are missing.
 
     A run that several settings of the file have is there for each of them. Means are said also
     where some failed; what is ``summed_up`` of all runs is said after them.
@@ -110,13 +110,13 @@ def train(
         RunInterrupted: a signal; calling again goes on.
     """
     every = _checked(path, folder)
-    tasks = _once(every) if index is None else [_at_index(_once(every), index)]
+    tasks = list(_numbered(_once(every), index).values())
     todo = [task for task in tasks if not task.done]
     say(study.words(path.name, tasks, engine))
     groups = {path.stem: {task.folder for task in tasks}}
     failures = study.train(todo, groups, engine, say) if todo else {}
     tasks = every if index is None else tasks
-    say("\nskills found, on average:")
+    say("\nskills, mean over seeds:")
     for line in _means(tasks):
         say(f"  {line}")
     if index is None and (written := summed_up(tasks, folder)):
@@ -161,10 +161,9 @@ def _earned(runs: Sequence[run_folder.Run]) -> str:
     return f", {mean:.1f} of {tasks[0]['best']:g} points of the task" if tasks[0] else ""
 
 
-def chosen(path: Path, folder: Path, index: int | None) -> list[Task]:
-    """The runs of the sweep in ``path`` that ``folder`` is for, or only that of ``index``."""
-    tasks = _once(_checked(path, folder))
-    return tasks if index is None else [_at_index(tasks, index)]
+def chosen(path: Path, folder: Path, index: Sequence[range] | None) -> dict[int, Task]:
+    """The runs of the sweep in ``path``, or only those of ``index``, by their number."""
+    return _numbered(_once(_checked(path, folder)), index)
 
 
 def _checked(path: Path, folder: Path) -> list[Task]:
@@ -176,10 +175,15 @@ def _checked(path: Path, folder: Path) -> list[Task]:
     return _read(path, folder)
 
 
-def _at_index(tasks: Sequence[Task], index: int) -> Task:
-    if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < len(tasks):
-        raise UserError(f"--index: {index} is outside 0 to {len(tasks) - 1}, the runs of the file")
-    return tasks[index]
+def _numbered(tasks: Sequence[Task], index: Sequence[range] | None) -> dict[int, Task]:
+    """``tasks`` by their number; only those of ``index``, in its order, if one is given."""
+    for numbers in index or ():
+        if numbers[-1] >= len(tasks):
+            raise UserError(
+                f"--index: {numbers[-1]} is outside 0 to {len(tasks) - 1}, the runs of the file"
+            )
+    chosen = range(len(tasks)) if index is None else itertools.chain(*index)
+    return {n: tasks[n] for n in chosen}
 
 
 def _at(path: Path, where: str, error: UserError) -> UserError:
@@ -188,9 +192,9 @@ def _at(path: Path, where: str, error: UserError) -> UserError:
 
 def _misplaced(name: str) -> UserError:
     if name in _SAID:
-        return UserError(f"'{name}' is no part of the file; say it to the command, --{name}")
+        return UserError(f"'{name}' does not belong in the file; give --{name} to the command")
     if name in SPECS or name in _ASIDE:
-        return UserError(f"'{name}' stands alone; put it under [options], [grid] or [[run]]")
+        return UserError(f"'{name}' is in no table; put it under [options], [grid] or [[run]]")
     return unknown("table", name, _TABLES)
 
 
@@ -210,13 +214,18 @@ def _seeds(path: Path, value: Any) -> int:
 def _check_keys(path: Path, where: str, keys: Iterable[str]) -> None:
     for key in keys:
         if key == "seeds":
-            raise UserError(f"{path}: {where}: seeds is for all runs; put it first in the file")
+            why = "'seeds' applies to all runs; put it at the top of the file"
+            raise UserError(f"{path}: {where}: {why}")
         if key in _SAID:
             raise _at(path, where, _misplaced(key))
         if key not in SPECS and key not in _ASIDE:
             names = [*SPECS, *_ASIDE]
             told = key in MOVED or key in ELSEWHERE
-            error = unknown_option(key, key) if told else unknown("key", key, names)
+            error = (
+                unknown_option(key, key)
+                if told
+                else unknown("key", key, names, see="apart train --help")
+            )
             raise _at(path, where, error)
 
 
@@ -262,9 +271,9 @@ def _seeded(
         world, slip = options.get("world"), options.get("slip", 0.0)
         for key, value in options.items():
             if isinstance(value, list | dict):
-                raise UserError(f"{key} = {shown(value)}: one value; several go under [grid]")
+                raise UserError(f"{key} = {shown(value)}: give one value; lists go under [grid]")
         if world is None:
-            raise UserError('no world; write world = "four_rooms", or another')
+            raise UserError('world is missing; write, for example, world = "four_rooms"')
         if not isinstance(world, str):
             raise UserError(f'world = {shown(world)}: give a name or a map, such as "four_rooms"')
         if isinstance(slip, bool) or not isinstance(slip, int | float):

@@ -56,12 +56,12 @@ def _with_networks() -> list[str]:
 
 
 IN_TABLE: Final = Work(
-    f"an update of every method beside {BESIDE} ({WORLD}, K = 100, by turns, one thread)",
+    f"an update of each method, relative to {BESIDE} ({WORLD}, K = 100, by turns, one thread)",
     lambda: list(METHODS),
     lambda method: (_world(method), {}),
 )
 IN_MAZE: Final = Work(
-    f"an update with networks beside {BESIDE} ({_MAZE}, K = 100, by turns, one thread)",
+    f"an update with networks, relative to {BESIDE} ({_MAZE}, K = 100, by turns, one thread)",
     _with_networks,
     lambda method: (_MAZE, {} if METHODS[method].beyond else _LIKE_OTHERS),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -14,11 +13,11 @@ from apart.methods import METHODS
 from apart.running.progress import several
 from apart.settings import resolve
 from apart.worlds import hosts, tasks, written
+from apart.worlds.lifetime import lifetime
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World, evidence, walled_off
 
 _SEARCH_SECONDS = 2.0
 _SIDE = 8
-_LARGE = 4_096  # numbers of an observation, from which on few are kept for replay
 Fact = tuple[str, str]
 # (what is put before the world's name, options of `train`) -> how to train there
 Command = Callable[[str, Mapping[str, Any]], str]
@@ -68,7 +67,7 @@ def _of_jax(world: JaxWorld, command: Command) -> Iterator[Fact]:
     yield "seeds", "respected"
     yield "as a table", "no: its states are not listed"
     yield "speed", "compiled into the training loop"
-    yield "next", _checked(world, _usual(world), command)
+    yield from _usual(world, command)
 
 
 def _of_host(world: HostWorld, command: Command) -> Iterator[Fact]:
@@ -78,6 +77,9 @@ def _of_host(world: HostWorld, command: Command) -> Iterator[Fact]:
     yield from _arrays(world)
     seen = probe(world)
     start = "the start depends on the seed" if seen.start_varies else "the start is always the same"
+    where = world.about.spec.get("places")
+    if isinstance(where, Mapping) and where.get("varies"):
+        start = f"the layout depends on the seed; gym:{_with_seed(world.name)} keeps one"
     ignored = "not respected: a run that is stopped and resumed will differ"
     yield "seeds", f"respected; {start}" if seen.repeats else ignored
     yield "chance", _chance(seen.repeats, seen.by_chance)
@@ -86,7 +88,11 @@ def _of_host(world: HostWorld, command: Command) -> Iterator[Fact]:
     yield "speed", f"{seen.steps_per_second:,.0f} steps/s of random play, {_SIDE} side by side"
     if countable:
         yield "next, a table", command("table:", _COMPLETE)
-    yield "next", _checked(world, _usual(world), command)
+    yield from _usual(world, command)
+
+
+def _with_seed(name: str) -> str:
+    return f"{name}{',' if '=' in name else ':'}seed=0"
 
 
 def _arrays(world: JaxWorld | HostWorld) -> Iterator[Fact]:
@@ -105,7 +111,9 @@ def _arrays(world: JaxWorld | HostWorld) -> Iterator[Fact]:
         n = "" if places.n is None else f" {places.n:,}"
         by = spec["places"] if isinstance(spec.get("places"), str) else f"{places.noun}s"
         yield "places", f"by{n} {by}; skills are counted: {evidence(world)}"
-    yield "episodes", f"T = {world.about.horizon}"
+    lives, horizon = lifetime(world), world.about.horizon
+    ends = f"; random play ends them after some {lives} steps" if lives < horizon else ""
+    yield "episodes", f"T = {horizon}{ends}"
 
 
 def _actions(world: JaxWorld | HostWorld) -> str:
@@ -147,13 +155,17 @@ def _as_table(world: HostWorld) -> tuple[bool, str]:
     return not own and written(spec) is not None, f"yes, {found.n_states:,} states"
 
 
-def _usual(world: JaxWorld | HostWorld) -> dict[str, Any]:
-    """Options with which such a world is usually tried (docs/guide/worlds.md has measurements)."""
-    found: dict[str, Any] = {"method": "apart_spread", "skills": 20, "steps": "100k"}
-    if isinstance(world, HostWorld):
-        found["episodes_per_update"] = _SIDE
-    large = math.prod(world.obs.shape) > _LARGE
-    return {**found, "buffer": "20k"} if large else found
+def _usual(world: JaxWorld | HostWorld, command: Command) -> Iterator[Fact]:
+    """How training goes there with nothing but a method."""
+    options: Mapping[str, Any] = {"method": "apart_spread"}
+    config, _ = resolve(world, "apart_spread", {})
+    held = f"each action held for {config.hold} steps" if config.hold > 1 else "no action held"
+    yield (
+        "defaults",
+        f"{config.skills} skills, {config.steps:,} steps, {held}, an update in "
+        f"{config.collection / config.updates_per_episode:.3g} steps",
+    )
+    yield "next", command("", options)
 
 
 def _checked(world: World, options: Mapping[str, Any], command: Command) -> str:

@@ -135,9 +135,9 @@ def _read(
     manifest = files.unsealed(path, manifest)
     match = _NAME.fullmatch(path.name)
     if match is None or manifest.get("iteration") != int(match.group(1)):
-        raise UserError(f"{path}: the manifest is of another iteration")
+        raise UserError(f"{path}: the manifest belongs to another iteration")
     if manifest.get("config_sha256") != config_sha256:
-        raise UserError(f"{path}: the manifest is of another configuration")
+        raise UserError(f"{path}: the manifest belongs to another configuration")
     arrays_path = path.with_suffix(".safetensors")
     most = _MOST_HEADER + sum(_bytes(value) for value in like.values())
     try:
@@ -154,7 +154,7 @@ def _read(
     for name, value in like.items():
         found = arrays.get(name)
         if found is None or found.shape != value.shape or found.dtype != value.dtype:
-            raise UserError(f"{arrays_path}: the array {name} is missing or of another shape")
+            raise UserError(f"{arrays_path}: the array {name} is missing or has another shape")
     return arrays, manifest
 
 

@@ -102,15 +102,15 @@ def refusal(path: Path, overwrite: bool) -> str | None:
             "--overwrite"
         )
     return (
-        f"{path} holds an unfinished run; go on with 'apart resume {path}', choose another --out "
-        "or pass --overwrite"
+        f"{path} holds an unfinished run; continue it with 'apart resume {path}', choose another "
+        "--out or pass --overwrite"
     )
 
 
 def occupied(path: Path) -> str | None:
     """Why ``path`` is no place for what must be alone in its folder; None: it is new or empty."""
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        return f"{path} is no folder; choose another --out"
+        return f"{path} is not a folder; choose another --out"
     if path.exists() and files.listing(path):
         return f"{path} is not empty; choose another --out"
     return None

@@ -162,7 +162,12 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_picture(path: Path, figure: Any) -> None:
-    """A Matplotlib figure in the format that the name of ``path`` ends with.
+    """A Matplotlib figure in the format that the name of ``path`` ends with."""
+    write_bytes(path, picture_bytes(figure, path.suffix[1:]))
+
+
+def picture_bytes(figure: Any, kind: str) -> bytes:
+    """A Matplotlib figure in the format ``kind``: png, svg or pdf.
 
     Names are names, whatever is in them: a $ begins no formula.
     """
@@ -170,8 +175,8 @@ def write_picture(path: Path, figure: Any) -> None:
         text.set_parse_math(False)
         text.set_text(text.get_text().encode("utf-8", "replace").decode())
     data = io.BytesIO()
-    figure.savefig(data, format=path.suffix[1:])
-    write_bytes(path, data.getvalue())
+    figure.savefig(data, format=kind)
+    return data.getvalue()
 
 
 def read_sealed(path: Path) -> dict[str, Any]:

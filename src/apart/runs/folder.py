@@ -8,14 +8,15 @@ from __future__ import annotations
 import contextlib
 import csv
 import json
+import math
 import os
 import re
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from apart import worlds
 from apart._errors import UserError
@@ -49,19 +50,31 @@ def found(n_effective: float, n_available: int | None, n_skills: int) -> str:
     return f"{n_effective:g} of {n_available}"
 
 
+class Evaluated(NamedTuple):
+    """A checkpoint that was evaluated after the run was read."""
+
+    entries: list[dict[str, Any]]  # one per skill, as in skills.json
+    saved: checkpoint.Saved
+
+
 @dataclass(frozen=True, repr=False)
 class Run:
-    """A finished run, read from its folder.
+    """A run, read from its folder: finished, or as far as it has come.
 
     Attributes:
         path: the folder.
         config: the options that it was trained with (``run.config["skills"]``).
         spec: what its world can be built from again.
-        summary: the content of summary.json.
+        summary: the content of summary.json; of an unfinished run the steps, updates and counts of
+            its last evaluation (a row of metrics.csv).
         sha256: what ties its files together.
+        finished: whether it has a summary.json. If not, ``skills`` are those of the newest
+            checkpoint, which may be a little older or newer than the last evaluation.
         observations: a line for each state of a table that was made of an environment, where that
             was kept: what the state looks like.
         opener: opens its policies; those who only look at what is stored need none.
+        evaluator: gives the `snapshot` of an unfinished run.
+        evaluated: of a snapshot, the checkpoint that it shows.
     """
 
     path: Path
@@ -69,14 +82,44 @@ class Run:
     spec: dict[str, Any]
     summary: dict[str, Any]
     sha256: str
+    finished: bool = True
     observations: list[str] | None = None
     opener: Callable[[Run], Acting] | None = field(default=None, compare=False)
+    evaluator: Callable[[Run], Run] | None = field(default=None, compare=False)
+    evaluated: Evaluated | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
+        unfinished = "" if self.finished else f", {self.progress}"
         return (
             f"<apart.Run {self.path}: {self.summary['method']} in {self.summary['world']}, "
-            f"seed {self.summary['seed']}, {_found([self])}>"
+            f"seed {self.summary['seed']}, {_found([self])}{unfinished}>"
         )
+
+    @property
+    def progress(self) -> str:
+        """``unfinished: 300,000 of 1,000,000 steps``; of a finished run nothing."""
+        if self.finished:
+            return ""
+        return f"unfinished: {self.summary['env_steps']:,} of {int(self.config['steps']):,} steps"
+
+    @cached_property
+    def snapshot(self) -> Run:
+        """The newest checkpoint of an unfinished run, evaluated; a finished run as it is.
+
+        The summary of a snapshot belongs to its skills: both are of the same training step. Nothing
+        is written.
+
+        Raises:
+            UserError: the unfinished run has no checkpoint that can be used.
+        """
+        if self.finished or self.evaluated is not None:
+            return self
+        return self._evaluate()
+
+    def _evaluate(self) -> Run:
+        if self.evaluator is None:
+            raise UserError(f"{self.path}: unfinished; read it with apart.load")
+        return self.evaluator(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickled without what was read of its folder, which another process finds as well."""
@@ -121,12 +164,22 @@ class Run:
 
     @cached_property
     def skills(self) -> Skills:
-        """All K skills: what is stored of each, and their policies."""
-        try:
-            stored = files.read_sealed(self.path / SKILLS)
-        except UserError as error:
-            raise UserError(f"{error}{self._remade()}") from None
-        _same_run(self.path / SKILLS, stored, self.sha256)
+        """All K skills: what is stored of each, and their policies.
+
+        Those of an unfinished run are made from its newest checkpoint when they are first needed,
+        as are those of a finished run whose skills.json was lost.
+        """
+        if self.evaluated is None:
+            lost = self.evaluator is not None and not (self.path / SKILLS).exists()
+            if not self.finished or (lost and _has_checkpoint(self.path)):
+                return self._evaluate().skills
+            try:
+                entries = files.read_sealed(self.path / SKILLS)
+            except UserError as error:
+                raise UserError(f"{error}{self._remade()}") from None
+            _same_run(self.path / SKILLS, entries, self.sha256)
+        else:
+            entries = {"skills": self.evaluated.entries}
         with shaped(self.path / SKILLS):
             found = [
                 Skill(
@@ -139,7 +192,7 @@ class Run:
                     positions=[(float(x), float(y)) for x, y in entry.get("positions", ())],
                     last_observation=entry.get("last_observation"),
                 )
-                for i, entry in enumerate(stored["skills"])
+                for i, entry in enumerate(entries["skills"])
             ]
         return Skills(found, self._acting)
 
@@ -152,7 +205,7 @@ class Run:
 
     def _acting(self) -> Acting:
         if self.opener is None:
-            raise UserError(f"{self.path}: to act, skills are loaded by apart.load")
+            raise UserError(f"{self.path}: to let skills act, load the run with apart.load")
         return self.opener(self)
 
     @cached_property
@@ -185,13 +238,46 @@ class Run:
 
 @dataclass(frozen=True, repr=False)
 class RunSet:
-    """Several seeds of one configuration, finished."""
+    """Several seeds of one configuration.
+
+    Attributes:
+        path: the folder.
+        runs: those that have begun; all of them once the set is finished.
+        n_seeds: how many there will be.
+    """
 
     path: Path
     runs: list[Run]
+    n_seeds: int = 0
 
     def __repr__(self) -> str:
-        return f"<apart.RunSet {self.path}: {_found(self.runs)}>"
+        unfinished = "" if self.finished else f", {self.progress}"
+        return f"<apart.RunSet {self.path}: {_found(self.runs)}{unfinished}>"
+
+    @property
+    def finished(self) -> bool:
+        """Whether all seeds are."""
+        return all(run.finished for run in self.runs) and len(self.runs) >= self.n_seeds
+
+    @property
+    def progress(self) -> str:
+        """``unfinished: 1 of 3 seeds done``; of a finished set nothing."""
+        if self.finished:
+            return ""
+        done = sum(run.finished for run in self.runs)
+        return f"unfinished: {done} of {max(self.n_seeds, len(self.runs))} seeds done"
+
+    @property
+    def snapshot(self) -> RunSet:
+        """The same set with the snapshot of each seed; seeds without a checkpoint are left out.
+
+        Raises:
+            UserError: no seed has a checkpoint yet.
+        """
+        ready = [run for run in self.runs if run.finished or _has_checkpoint(run.path)]
+        if not ready:
+            raise no_checkpoint(self.path)
+        return replace(self, runs=[run.snapshot for run in ready])
 
 
 def _found(runs: Sequence[Run]) -> str:
@@ -341,26 +427,18 @@ def study_runs(path: Path) -> list[Path]:
 def nothing_in(path: Path) -> UserError:
     """The error for a folder in which nothing can go on."""
     if study_runs(path):
-        return UserError(f"{path}: a sweep or comparison goes on with the command that began it")
-    return UserError(f"{path}: no run and no set of runs here")
+        return UserError(f"{path}: a sweep or comparison; to continue it, repeat its command")
+    return UserError(f"{path}: no run or set of runs here")
 
 
 def load(path: str | Path) -> Run:
     """The finished run of one seed in ``path``."""
-    folder = Path(path)
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such run folder")
-    if is_set(folder):
-        one = next(iter(seeds_in(folder)), folder / "seed-0")
-        raise UserError(f"{folder}: a set of runs; name one of them, such as {one}")
-    for name in (SUMMARY, CONFIG):
-        if not (folder / name).exists():
-            of_study = study_runs(folder)[:1]
-            way = "".join(f"; those of a sweep or comparison are such as {run}" for run in of_study)
-            raise UserError(f"{folder}: no finished run here ({name} is missing){way}")
-    stored, summary = (files.read_sealed(folder / name) for name in (CONFIG, SUMMARY))
-    sha256 = str(stored.get("config_sha256"))
-    _same_run(folder / SUMMARY, summary, sha256)
+    folder = _one_run(Path(path))
+    if not (folder / SUMMARY).exists():
+        raise UserError(f"{folder}: no finished run here ({SUMMARY} is missing)")
+    summary = files.read_sealed(folder / SUMMARY)
+    described = _config_of(folder)
+    _same_run(folder / SUMMARY, summary, described.sha256)
     with shaped(folder / SUMMARY):
         dict(summary["logs"]), str(summary["method"]), str(summary["world"]), int(summary["seed"])
         float(summary["n_effective"]), int(summary["n_available"] or 0)
@@ -371,27 +449,153 @@ def load(path: str | Path) -> Run:
         if covering is not None:
             int(covering["radius"]), int(covering["ideal_radius"]), float(covering["score"])
             float(covering["mean_distance"])
+    return _run(folder, described, summary)
+
+
+def read(path: str | Path) -> Run:
+    """The run of one seed in ``path``, finished or not.
+
+    It may be training in another process: nothing is locked, and nothing is written.
+
+    Raises:
+        UserError: no run, or one that stopped before its first evaluation.
+    """
+    folder = _one_run(Path(path))
+    if (folder / SUMMARY).exists():
+        return load(folder)
+    described = _config_of(folder)
+    summary = _so_far(folder, described.config, described.spec)
+    summary = {"config_sha256": described.sha256, **summary}
+    return _run(folder, described, summary, finished=False)
+
+
+def _run(folder: Path, known: Described, summary: dict[str, Any], finished: bool = True) -> Run:
+    return Run(
+        folder,
+        known.config,
+        known.spec,
+        summary,
+        known.sha256,
+        finished=finished,
+        observations=known.observations,
+    )
+
+
+def _one_run(folder: Path) -> Path:
+    """``folder``, if it is that of one run."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such run folder")
+    if is_set(folder):
+        one = next(iter(seeds_in(folder)), folder / "seed-0")
+        raise UserError(f"{folder}: a set of runs; name one of them, such as {one}")
+    if not (folder / CONFIG).exists():
+        of_study = study_runs(folder)[:1]
+        way = "".join(
+            f"; the runs of a sweep or comparison are in folders such as {run}" for run in of_study
+        )
+        raise UserError(f"{folder}: no run here ({CONFIG} is missing){way}")
+    return folder
+
+
+class Described(NamedTuple):
+    """What config.json says of a run; fields as in `Run`."""
+
+    config: dict[str, Any]
+    spec: dict[str, Any]
+    sha256: str
+    observations: list[str] | None
+
+
+def _config_of(folder: Path) -> Described:
+    stored = files.read_sealed(folder / CONFIG)
     try:
         today = stored if "format" in stored else versions.from_0_1(stored)
     except UserError as error:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
-        seen = today.get(OBSERVATIONS)
-        return Run(folder, dict(today["config"]), dict(today["world"]), summary, sha256, seen)
+        str(today["config"]["method"]), int(today["config"]["steps"]), int(today["config"]["seed"])
+        config, spec = dict(today["config"]), dict(today["world"])
+        return Described(config, spec, str(stored.get("config_sha256")), today.get(OBSERVATIONS))
+
+
+def _so_far(folder: Path, config: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:
+    """What the logs of an unfinished run tell: the summary of its last evaluation.
+
+    A line that is still being written is left out.
+    """
+    lengths, rows = {}, []
+    for name in logs_in(entry.name for entry in files.listing(folder)):
+        if not (folder / name).exists():
+            continue
+        data = files.read_bytes(folder / name, _MOST_LOG)
+        data = data[: data.rfind(b"\n") + 1]
+        lengths[name] = {"bytes": len(data), "sha256": files.digest(data)}
+        if name == METRICS:
+            with shaped(folder / name):
+                rows = rows_of(data)
+    if not rows:
+        raise no_checkpoint(folder)
+    with shaped(folder / METRICS):
+        last, available = rows[-1], rows[-1]["n_available"]
+        n_available = None if math.isnan(available) else int(available)
+        full = [int(row["env_steps"]) for row in rows if row["n_effective"] == n_available]
+        steps, seconds = int(last["env_steps"]), float(last["wall_seconds"])
+        return {
+            "world": str(spec.get("name", spec.get("kind"))),
+            "method": str(config["method"]),
+            "seed": int(config["seed"]),
+            "n_effective": last["n_effective"],
+            "n_available": n_available,
+            "n_random_walk": None,
+            "spread": None,
+            "first_full_at": full[0] if full else None,
+            "env_steps": steps,
+            "updates": int(last["updates"]),
+            "wall_seconds": seconds,
+            "env_steps_per_second": round(steps / max(seconds, 1e-9), 1),
+            "logs": lengths,
+        }
+
+
+def _has_checkpoint(folder: Path) -> bool:
+    return bool(checkpoint.manifests(folder / CHECKPOINTS))
+
+
+def no_checkpoint(folder: Path) -> UserError:
+    """The error for an unfinished run that cannot be shown yet."""
+    return UserError(
+        f"{folder}: unfinished and without a checkpoint, so there are no skills to show; continue "
+        f"with 'apart resume {folder}' (if it is training now, wait: the first checkpoint comes "
+        "after a minute or more)"
+    )
 
 
 def load_set(path: str | Path) -> RunSet:
-    """The finished runs of the set in ``path``."""
+    """The runs of the set in ``path``; of an unfinished set those that have begun."""
     folder = Path(path)
-    if not (folder / SUMMARY).exists():
-        raise UserError(f"{folder}: no finished set of runs here ({SUMMARY} is missing)")
-    return RunSet(folder, [load(seed) for seed in seed_folders(folder)])
+    begun = [seed for seed in seed_folders(folder) if _evaluated_once(seed)]
+    if not begun:
+        raise no_checkpoint(folder)
+    return RunSet(folder, [read(seed) for seed in begun], _n_seeds(folder))
+
+
+def _evaluated_once(folder: Path) -> bool:
+    return (folder / SUMMARY).exists() or (folder / METRICS).exists()
+
+
+def _n_seeds(folder: Path) -> int:
+    """How many seeds a set was started with; those that it has if it was put together by hand."""
+    path = folder / SET
+    if not path.exists():
+        return len(seed_folders(folder))
+    with shaped(path):
+        return int(files.read_sealed(path)["seeds"])
 
 
 def load_any(path: Path) -> Run | RunSet:
-    """The finished run, or the finished set of runs, in ``path``."""
-    return load_set(path) if is_set(path) else load(path)
+    """The run, or the set of runs, in ``path``, finished or not."""
+    return load_set(path) if is_set(path) else read(path)
 
 
 def is_set(path: Path) -> bool:
@@ -401,7 +605,7 @@ def is_set(path: Path) -> bool:
 
 def _same_run(path: Path, stored: Mapping[str, Any], sha256: str) -> None:
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{path}: of another configuration than {CONFIG}")
+        raise UserError(f"{path}: belongs to another configuration than {CONFIG}")
 
 
 def write_aggregate(path: Path, runs: Iterable[Run]) -> dict[str, Any]:

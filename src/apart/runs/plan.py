@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from apart import worlds
 from apart._config import SPECS, Config, check_value, unknown_option
-from apart._errors import UserError
+from apart._errors import RENAMED, UserError, unknown
 from apart._registry import Registry, load_plugins
 from apart.checks import check
 from apart.facts import NAMED, staged
@@ -120,7 +120,7 @@ def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
     first = _plan(folder, path, steps)
     seeds = (first.stored or {}).get("seeds")
     if not isinstance(seeds, int) or not 1 <= seeds <= MAX_SEEDS:
-        raise UserError(f"{path}: a set of {seeds!r} seeds")
+        raise UserError(f"{path}: seeds is {seeds!r}, not a number from 1 to {MAX_SEEDS}")
     plans = {}
     for seed in range(first.config.seed, first.config.seed + seeds):
         run = folder / f"seed-{seed}"
@@ -132,7 +132,7 @@ def read_set(folder: Path, steps: int | None) -> dict[Path, Plan]:
             plan = read(run, config.steps)
             same = plan.world.about.spec == first.world.about.spec
             if plan.config != config or not same:
-                raise UserError(f"{run / run_folder.CONFIG}: of another configuration than {path}")
+                raise UserError(f"{run / run_folder.CONFIG}: differs from {path}")
         plans[run] = plan
     return plans
 
@@ -152,13 +152,13 @@ def _plan(folder: Path, path: Path, steps: int | None) -> Plan:
         raise UserError(f"--steps {steps}: {folder} was started for {config.steps} steps already")
     if config.anneal:
         raise UserError(
-            f"--steps: the rates of {folder} fall towards step {config.steps}, so that it cannot "
-            "go on; train anew"
+            f"--steps: {folder} cannot be trained for longer, as its learning rates decay to 0 at "
+            f"step {config.steps}; train a new run"
         )
     if staged(config):
         raise UserError(
-            f"--steps: the stages of {folder} are parts of {config.steps} steps (objective "
-            f"'{config.objective}'), so that it cannot go on; train anew"
+            f"--steps: {folder} cannot be trained for longer, as objective '{config.objective}' "
+            f"has stages that divide its {config.steps} steps; train a new run"
         )
     longer = dataclasses.replace(config, steps=steps)
     return Plan(longer, world, sha256, finished=False, stored=stored, longer=True)
@@ -184,7 +184,7 @@ def read_content(path: Path, stored: Mapping[str, Any]) -> tuple[Config, World, 
         raise UserError(f"{path}: {error}") from None
     sha256 = identity(config, world) if written is not None else str(stored["config_sha256"])
     if stored.get("config_sha256") != sha256:
-        raise UserError(f"{path}: config_sha256 is of another configuration")
+        raise UserError(f"{path}: config_sha256 does not match the configuration")
     return config, world, sha256
 
 
@@ -198,7 +198,7 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
     config = Config(**{name: check_value(name, value) for name, value in fields.items()})
     _registered(config)
     if config.horizon < 1:
-        raise UserError(f"a horizon of {config.horizon}")
+        raise UserError(f"horizon is {config.horizon}, not a positive number")
     world = worlds.from_spec(spec, config.horizon)
     world = worlds.seen_as(world, stored.get(run_folder.OBSERVATIONS))
     config = completed(config, world)
@@ -207,16 +207,20 @@ def _config(stored: Mapping[str, Any]) -> tuple[Config, World]:
 
 
 def _registered(config: Config) -> None:
-    """`UserError` where a run names what others register, and nobody did so here."""
-    for name, spec in SPECS.items():
-        records = NAMED.get(spec.kind or "")
-        if isinstance(records, Registry) and getattr(config, name) not in records:
+    """`UserError` where a run names what was renamed, or what this process did not register."""
+    for field, spec in SPECS.items():
+        records, name = NAMED.get(spec.kind or ""), getattr(config, field)
+        if isinstance(records, Registry) and name not in records:
             load_plugins()
-            if getattr(config, name) not in records:
-                raise UserError(
-                    f"unknown {spec.kind} '{getattr(config, name)}': not registered in this "
-                    "process; do that first, in Python or by a plugin (docs/guide/methods.md)"
-                )
+            if name in records:
+                continue
+            if (spec.kind, name) in RENAMED:
+                why = unknown(spec.kind, name, records)
+                raise UserError(f"{why}; an earlier version made this run; train it again")
+            raise UserError(
+                f"unknown {spec.kind} '{name}': not registered in this process; "
+                "register it first, in Python or in a plugin (docs/guide/methods.md)"
+            )
 
 
 def differences(
@@ -226,20 +230,20 @@ def differences(
     if saved is None:
         traces = (run_folder.METRICS, run_folder.DETAILS, run_folder.CHECKPOINTS)
         begun = any((folder / name).exists() for name in traces)
-        return ["no checkpoint had been saved: begins anew"] if begun else []
-    lines = [f"passed over: {line}" for line in saved.passed_over]
+        return ["no checkpoint was saved: starting from the beginning"] if begun else []
+    lines = [f"skipped: {line}" for line in saved.passed_over]
     before = saved.manifest.get("versions")
     before = before if isinstance(before, dict) else {}
     for name in sorted(set(before) | set(versions_now)):
         if before.get(name) != versions_now.get(name):
             lines.append(
-                f"saved with {name} {before.get(name)}, going on with {versions_now.get(name)}: "
-                "bits may differ"
+                f"saved with {name} {before.get(name)}, continuing with {versions_now.get(name)}: "
+                "results may differ in their last bits"
             )
     if saved.manifest.get("threads") != n_threads:
         lines.append(
-            f"saved with {saved.manifest.get('threads')} threads, going on with {n_threads}: bits "
-            "of networks may differ"
+            f"saved with {saved.manifest.get('threads')} threads, continuing with {n_threads}: "
+            "networks may differ in their last bits"
         )
     return lines
 
@@ -258,7 +262,9 @@ def check_saved(folder: Path, arrays: Mapping[str, Any], manifest: Mapping[str, 
     """`UserError` where a checkpoint does not fit the rest of the run in ``folder``."""
     with run_folder.shaped(folder / run_folder.CHECKPOINTS):
         if int(arrays["iteration"]) != manifest["iteration"]:
-            raise UserError(f"{folder / run_folder.CHECKPOINTS}: a state of another iteration")
+            raise UserError(
+                f"{folder / run_folder.CHECKPOINTS}: its iteration differs from the state's"
+            )
         for name in run_folder.logs_in(manifest["logs"]):
             log = run_folder.read_log(folder / name, manifest["logs"][name])
             if name == run_folder.METRICS:

@@ -56,7 +56,7 @@ def from_0_1(stored: Mapping[str, Any]) -> dict[str, Any]:
         raise UserError("the map is not lines of text")
     try:
         if stored.get("config_sha256") != _identity(old, rows):
-            raise UserError("config_sha256 is of another configuration")
+            raise UserError("config_sha256 does not match the configuration")
         fields = _fields(old)
         name = str(old["world"])
     except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
@@ -80,7 +80,7 @@ def _fields(old: Mapping[str, Any]) -> dict[str, Any]:
     }
     for name, value in gone.items():
         if old[name] != value:
-            raise UserError(f"made with {name} {old[name]}, which this version cannot do")
+            raise UserError(f"made with {name} {old[name]}, which this version does not support")
     seen = (old["reward_state"], old["discriminator_states"])
     if seen not in _CONTEXTS:
         raise UserError(f"made with reward_state {seen[0]} and discriminator_states {seen[1]}")

@@ -37,7 +37,7 @@ def export(run: Run, out: Path, picture: bytes | None) -> Path:
     """Write the skills of ``run`` to the folder ``out``, which is new or empty.
 
     Args:
-        run: a finished run that learns.
+        run: a run that learns, finished or a snapshot of one that is not.
         out: the folder.
         picture: a PNG of the skills, where there is one.
 
@@ -145,6 +145,7 @@ def _card(run: Run, picture: bool) -> str:
     counted = run.world.places.counted
     found = run_folder.found(run.n_effective, run.n_available, k) if counted else "not counted"
     walk = "-" if s["n_random_walk"] is None else s["n_random_walk"]
+    going = "" if run.finished else f"; {run.progress}"
     shown = "![Every skill on its own small map](skills.png)\n\n" if picture else ""
     return f"""---
 library_name: apart
@@ -155,7 +156,7 @@ tags:
 
 # {k} skills in {world}
 
-Policies learnt by `{method}`, a method of skill discovery, in episodes of {horizon} steps.
+Policies learnt by `{method}`, a method of skill discovery, in episodes of {horizon} steps{going}.
 
 | world | method | seed | environment steps | skills with a last state of their own | random walk |
 |---|---|---|---|---|---|

@@ -51,7 +51,8 @@ def film(run: Run, skills: Sequence[int], times: Sequence[int]) -> Film:
     """Play the evaluated episode of every one of ``skills`` again and see it after ``times`` steps.
 
     Raises:
-        UserError: the world renders nothing here, or has no policies.
+        NoRender: the world renders nothing.
+        UserError: rendering fails here, or nothing was learnt.
     """
     if not run.config["updates_per_episode"]:
         raise UserError(f"{run.summary['method']} learns nothing, so no skill can be played again")
@@ -60,7 +61,7 @@ def film(run: Run, skills: Sequence[int], times: Sequence[int]) -> Film:
         return _on_host(known, known.world, skills, times)
     if isinstance(known.world, JaxWorld) and known.world.render is not None:
         return _compiled(known, known.world, skills, times)
-    raise UserError("it renders nothing")
+    raise guards.NoRender(f"{known.world.name}: it has no render()")
 
 
 def _drawn(known: LearntRun, skills: Any) -> Drawn:
@@ -173,9 +174,11 @@ def _compiled(
 
 def _frame(name: str, frame: Any) -> Any:
     """[H, W, 3] bytes, small enough to keep many; `UserError` where it is no picture."""
-    found: Any = np.asarray(frame if frame is not None else [])
+    if frame is None:
+        raise guards.NoRender(f"{name}: its render() returns nothing")
+    found: Any = np.asarray(frame)
     if found.ndim != 3 or found.shape[2] not in (3, 4) or found.dtype != np.uint8 or not found.size:
-        given = "nothing" if frame is None else f"{found.dtype} {found.shape}"
+        given = f"{found.dtype} {found.shape}"
         raise UserError(f"{name}: render gives {given}, not bytes [height, width, 3]")
     return shrunk(found[..., :3], _MOST_PIXELS)
 

@@ -1,4 +1,4 @@
-"""What a finished run learnt, read back from its newest checkpoint.
+"""What a run learnt, read back from its newest checkpoint.
 
 The seam between run folders and everybody who uses policies: `learnt_of` gives the learner and its
 parameters for any world; `policies_of` everything at once where states are listed.
@@ -18,6 +18,7 @@ from apart._config import Config
 from apart._errors import UserError
 from apart._types import Array, FloatArray, IntArray
 from apart.objective.contexts import Moved
+from apart.objective.discriminators import DISCRIMINATORS
 from apart.objective.objectives import OBJECTIVES
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
@@ -54,10 +55,11 @@ class Policies(NamedTuple):
     reward: FloatArray  # [S, K] the intrinsic reward, before time weight and dropout
     rival: IntArray  # [S, K] the other skill that most stands in the way there
     acts: IntArray | None = None  # [K, T] who decides, where skills are chains
+    heading: str = ""  # what posterior and reward come from, for people
 
 
 def learnt_of(run: Run) -> LearntRun:
-    """The learner of ``run`` and its state after the last update.
+    """The learner of ``run`` and its state in the newest checkpoint; of a snapshot, in its own.
 
     The greedy policy is the argmax over actions of ``learner.values(evaluated(learnt), obs)``,
     which is [n, A, K]; the discriminator is ``learner.objective`` of ``learnt.discriminator``.
@@ -71,7 +73,9 @@ def learnt_of(run: Run) -> LearntRun:
     like = jax.eval_shape(initial(learner), jnp.uint32(0), hyper)
     plain = like._replace(key=jax.eval_shape(jax.random.key_data, like.key))
     folder = run.path / run_folder.CHECKPOINTS
-    saved = checkpoint.load(folder, by_name(plain), found.sha256, older=from_0_1)
+    saved = run.evaluated.saved if run.evaluated is not None else None
+    if saved is None:
+        saved = checkpoint.load(folder, by_name(plain), found.sha256, older=from_0_1)
     if saved is None:
         raise UserError(f"{folder}: no checkpoint, so no policies")
     leaves = [saved.arrays[name] for name in by_name(plain)]
@@ -104,7 +108,14 @@ def policies_of(run: Run) -> Policies | None:
         np.asarray(reward, np.float64),
         np.asarray(rival, np.int32),
         acts,
+        _heading(config),
     )
+
+
+def _heading(config: Config) -> str:
+    """What gives the rewards: a discriminator, or what its objective has instead."""
+    kind = OBJECTIVES[config.objective]
+    return kind.heading or DISCRIMINATORS[config.discriminator].heading
 
 
 def acts_of(known: LearntRun) -> IntArray | None:

@@ -234,6 +234,7 @@ def by_steps(
 
     def step(carry: Any, action: Array, stays: Array | None, key_t: Key) -> tuple[Any, Any]:
         state, alive = carry
+        goes = alive if stays is None else alive & ~stays
         moved, ended = jax.vmap(world.step)(jax.random.split(key_t, n_episodes), state, action)
         if stays is not None:
             moved = _where(stays, state, moved)
@@ -242,7 +243,7 @@ def by_steps(
             moved = _where(alive, moved, state)
             ended = ended & alive
             alive = alive & ~ended
-        return (moved, alive), (locate(moved), ended)
+        return (moved, alive), (locate(moved), ended, None if ended is None else goes)
 
     def decide(carry: Any, drawn_t: tuple[Array, Array, Key]) -> tuple[Any, Any]:
         state, taken = carry
@@ -251,21 +252,22 @@ def by_steps(
         action = actions(every, skill, choice)
         stays = None if drawn.deciding is None else is_over(choice, every.shape[-2])
         if hold == 1:
-            after, (passed, ended) = step(carry, action, stays, key_t)
+            after, (passed, ended, goes) = step(carry, action, stays, key_t)
         else:
             keys = jax.random.split(key_t, hold)
-            after, (passed, ended) = jax.lax.scan(
+            after, (passed, ended, goes) = jax.lax.scan(
                 lambda c, k: step(c, action, stays, k), carry, keys
             )
             ended = None if ended is None else ended.any(axis=0)
+            goes = None if goes is None else goes.sum(axis=0)
         if stays is not None:
             taken = taken & ~stays
-        return after, (observe(after[0]), passed, action, taken, ended)
+        return after, (observe(after[0]), passed, action, taken, ended, goes)
 
     alive = jnp.ones(n_episodes, bool)
     chosen = drawn.choice.swapaxes(0, 1)
     scanned = (chosen, deciding(drawn), jax.random.split(key_steps, decisions))
-    _, (obs, passed, action, taken, ended) = jax.lax.scan(decide, (first, alive), scanned)
+    _, (obs, passed, action, taken, ended, goes) = jax.lax.scan(decide, (first, alive), scanned)
     place, position = _whole(locate(first), passed)
     return Episodes(
         obs=_whole(observe(first), obs),
@@ -275,6 +277,7 @@ def by_steps(
         terminated=None if ended is None else ended.T,
         place=place,
         position=position,
+        steps=None if goes is None else goes.sum(axis=0, dtype=jnp.int32),
     )
 
 

@@ -45,6 +45,13 @@ def every_skill(
     return choices.follow(drawn, acts, about.n_actions), key
 
 
+def at_random(about: About, config: Config, state: TrainState) -> Drawn:
+    """As many episodes as there are skills, of random actions; the same at any time of a run."""
+    key = jax.random.fold_in(state.key, 2**31 - 2)
+    shape = (config.skills, config.decisions, config.skills, about.n_actions)
+    return choices.draw(*shape, jnp.ones(()), key, heads=about.heads)
+
+
 def measured(
     config: Config, learner: Learner, learnt: Learnt, hyper: Hyper, episodes: Episodes
 ) -> Evaluation:

@@ -109,6 +109,7 @@ class Host:
             alive=jnp.asarray(taken[:, ::hold]),
             terminated=jnp.asarray(ended.reshape(n, -1, hold).any(axis=2)),
             place=jnp.asarray(places),
+            steps=jnp.asarray(taken.sum(axis=1), jnp.int32),
         )
 
     def _ready(self, n: int) -> Any:

@@ -24,6 +24,14 @@ from apart.training.pieces import Known, Pieces
 from apart.training.state import Hyper, Learnt
 
 
+class Pace(NamedTuple):
+    """What a round amounts to where its episodes may have ended before their T steps."""
+
+    updates: Array  # [] int32: that are due after it
+    share: Array  # [] float32: of the steps of a full round, those that were made
+    rounds: Array  # [] float32: full rounds that all steps so far amount to
+
+
 class Learner(NamedTuple):
     """Pure functions; all that a program needs to know of a method."""
 
@@ -31,8 +39,8 @@ class Learner(NamedTuple):
     values: Callable[[Params, Obs | None], Array]
     # (parameters of Q, observations [n, ...] or None for all states) -> [n, A, K], of several
     # heads [n, M, A, K]
-    learn: Callable[[Learnt, Episodes, Hyper, Key, Array], Learnt]
-    # (what is known, new episodes, numbers, key, rounds made with this one)
+    learn: Callable[[Learnt, Episodes, Hyper, Key, Array, Pace | None], Learnt]
+    # (what is known, new episodes, numbers, key, rounds made with this one, None: a full round)
     objective: Objective  # of `Learnt.discriminator`
 
 
@@ -86,7 +94,9 @@ def assemble(
             updates=jnp.int32(0),
         )
 
-    def remember(learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array) -> Learnt:
+    def remember(
+        learnt: Learnt, new: Episodes, hyper: Hyper, rounds: Array, pace: Pace | None
+    ) -> Learnt:
         """Put new episodes where updates will look for them."""
         if replay is not None:
             learnt = learnt._replace(replay=replay.insert(learnt.replay, new, rounds - 1))
@@ -94,7 +104,7 @@ def assemble(
         if known is not None:
             model = known.add(learnt.model, new)
             learnt, graph = learnt._replace(model=model), lambda: known.graph(model)
-        met = Met(new, rounds, graph)
+        met = Met(new, rounds, rounds if pace is None else pace.rounds, graph)
         return learnt._replace(discriminator=objective.meet(learnt.discriminator, met, hyper))
 
     def one_update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
@@ -107,25 +117,43 @@ def assemble(
         copied = jax.lax.cond(due, lambda now: now.q.params, lambda now: now.target_q, learnt)
         return learnt._replace(target_q=copied)
 
-    def learn(learnt: Learnt, episodes: Episodes, hyper: Hyper, key: Key, rounds: Array) -> Learnt:
-        learnt = remember(learnt, episodes, hyper, rounds)
-        if c.updates_per_episode == 1:
+    def learn(
+        learnt: Learnt,
+        episodes: Episodes,
+        hyper: Hyper,
+        key: Key,
+        rounds: Array,
+        pace: Pace | None = None,
+    ) -> Learnt:
+        learnt = remember(learnt, episodes, hyper, rounds, pace)
+        if c.updates_per_episode == 1 and pace is None:
             learnt = one_update(learnt, hyper, key, rounds)
+        elif c.updates_per_episode == 1 and pace is not None:
+            learnt = jax.lax.cond(
+                pace.updates > 0, lambda now: one_update(now, hyper, key, rounds), _same, learnt
+            )
         elif c.updates_per_episode > 1:
             learnt = jax.lax.fori_loop(
                 0,
-                c.updates_per_episode,
+                c.updates_per_episode if pace is None else pace.updates,
                 lambda i, now: one_update(now, hyper, jax.random.fold_in(key, i), rounds),
                 learnt,
             )
         if learnt.average_q is None or not whole:
             return learnt
         # Early on the average is the mean of all rounds so far.
-        rate = jnp.maximum(c.average_rate, 1.0 / rounds)
+        if pace is None:
+            rate = jnp.maximum(c.average_rate, 1.0 / rounds)
+        else:
+            rate = pace.share * jnp.maximum(c.average_rate, 1.0 / pace.rounds)
         average = jax.tree.map(lambda a, q: a + rate * (q - a), learnt.average_q, learnt.q.params)
         return learnt._replace(average_q=average)
 
     return Learner(init, lambda params, obs: p.q.read(params, obs)[0], learn, objective)
+
+
+def _same(learnt: Learnt) -> Learnt:
+    return learnt
 
 
 def _held(p: Pieces, objective: Objective, before: Learnt, now: Learnt) -> Learnt:

@@ -103,4 +103,5 @@ def example(world: JaxWorld | HostWorld, config: Config, by_place: bool) -> Epis
         alive=jnp.ones((n, decisions), bool),
         terminated=jnp.zeros((n, decisions), bool),
         place=jnp.zeros((n, config.horizon + 1), jnp.int32) if by_place else None,
+        steps=jnp.zeros(n, jnp.int32),
     )

@@ -1,9 +1,10 @@
 """The program of a run: where world, collector and learner meet.
 
-``chunk(state, hyper, n)`` makes n rounds of (collect episodes, learn). For tables and JAX worlds it
-is one compiled loop that does not touch the host; n is an argument, so that all chunks of a run
-share one compilation. For host worlds it is a Python loop around two compiled functions. Callers
-see no difference.
+``chunk(state, hyper, n, until)`` makes n rounds of (collect episodes, learn). Where episodes can
+end early it stops sooner, after the round in which the steps come to ``until``. For tables and JAX
+worlds it is one compiled loop that does not touch the host; n and ``until`` are arguments, so that
+all chunks of a run share one compilation. For host worlds it is a Python loop around two compiled
+functions. Callers see no difference.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from apart._config import Config
 from apart._types import Array, Obs
 from apart.learner.approximators import Params
 from apart.learner.episodes import Episodes
-from apart.training import choices, evaluations
+from apart.training import choices, collect, evaluations
 from apart.training.choices import Drawn
 from apart.training.evaluate import Evaluation
 from apart.training.host import Host
@@ -35,8 +36,10 @@ from apart.training.rounds import (
     learnt_from,
     round_of,
     seeds_of,
+    start_key,
 )
-from apart.training.state import Hyper, TrainState
+from apart.training.state import Hyper, StepCount, TrainState
+from apart.worlds.lifetime import may_end
 from apart.worlds.world import HostWorld, JaxWorld, TableWorld, World
 
 
@@ -44,9 +47,11 @@ class Program(NamedTuple):
     """Functions for one world and one static configuration."""
 
     init: Callable[[Array, Hyper], TrainState]
-    chunk: Callable[[TrainState, Hyper, Array], TrainState]
+    chunk: Callable[..., TrainState]  # (state, numbers, rounds n, until: `StepCount` or no limit)
     evaluate: Callable[[TrainState, Hyper], Evaluation]
     finite: Callable[[TrainState], Array]  # [] bool: all parameters are
+    random: Callable[[TrainState], Array] | None
+    # -> [K] the places in which K episodes of random actions end; None where that is known exactly
     close: Callable[[], None] = lambda: None  # lets go of what lives on the host
 
 
@@ -90,17 +95,48 @@ def _program(key: _Key) -> Program:
 def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> Program:
     """One donated loop; nothing of it happens on the host."""
     iterate = iterate_with(world, config, learner)
+    in_jax = world if isinstance(world, JaxWorld) else None
+    counts = in_jax is not None and may_end(in_jax)
 
-    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
-        last: TrainState = jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
-        return last
+    def chunk(
+        state: TrainState, hyper: Hyper, n: Array, until: StepCount | None = None
+    ) -> TrainState:
+        if not counts:
+            after_n: TrainState = jax.lax.fori_loop(0, n, lambda _, s: iterate(s, hyper), state)
+            return after_n
+
+        def goes_on(carry: tuple[Array, TrainState]) -> Array:
+            i, now = carry
+            assert now.made is not None
+            return i < n if until is None else (i < n) & now.made.below(until)
+
+        begin = (jnp.int32(0), state)
+        _, after = jax.lax.while_loop(goes_on, lambda c: (c[0] + 1, iterate(c[1], hyper)), begin)
+        there: TrainState = after
+        return there
 
     return Program(
-        init=jax.jit(initial(learner)),
+        init=jax.jit(initial(learner, counts)),
         chunk=jax.jit(chunk, donate_argnums=0),
         evaluate=jax.jit(partial(evaluations.evaluate, world, config, learner)),
         finite=jax.jit(_finite),
+        random=None if in_jax is None else jax.jit(partial(_random_in_jax, in_jax, config)),
     )
+
+
+def _random_in_jax(world: JaxWorld, config: Config, state: TrainState) -> Array:
+    heads = (world.about.heads,) * (world.about.heads > 1)
+    values = jnp.zeros((config.skills, *heads, world.about.n_actions, 1))  # chance decides instead
+    episodes = collect.by_steps(
+        collect.steps_of(world),
+        lambda obs: values,
+        evaluations.at_random(world.about, config, state),
+        start_key(state.key),
+        one_start=True,
+        hold=config.hold,
+    )
+    assert episodes.place is not None
+    return episodes.place[:, -1]
 
 
 def _finite(state: TrainState) -> Array:
@@ -130,7 +166,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     )
 
     def end(state: TrainState, made: Round, episodes: Episodes) -> TrainState:
-        return learnt_from(learner, state, made, episodes)
+        return learnt_from(config, learner, state, made, episodes)
 
     learn = jax.jit(end, donate_argnums=0)
     measure = jax.jit(partial(evaluations.measured, config, learner))
@@ -138,33 +174,54 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
     def play(q: Params, drawn: Drawn, seeds: list[int]) -> Episodes:
         return host.by_host(lambda *seen: act(q, *seen), drawn, seeds, config.hold)
 
-    def chunk(state: TrainState, hyper: Hyper, n: Array) -> TrainState:
+    def chunk(
+        state: TrainState, hyper: Hyper, n: Array, until: StepCount | None = None
+    ) -> TrainState:
         if n == 0:  # compiles: a round of nothing, on a copy
             like = example(world, config, by_place)
             learn(jax.tree.map(jnp.copy, state), begin(state, hyper), like)
         for _ in range(int(n)):
+            assert state.made is not None
+            if until is not None and not state.made.below(until):
+                break
             made = begin(state, hyper)
             seeds = seeds_of(state.key, int(state.iteration), config.episodes_per_update)
             episodes = play(state.learnt.q.params, made.drawn, seeds)
             if not tried:
                 tried.append(True)
                 _warn_unless_same(world, episodes, play(state.learnt.q.params, made.drawn, seeds))
-            state = learn(state, made, episodes if by_place else episodes.without_places())
+            seen = episodes if by_place else episodes.without_places()
+            state = learn(state, made, seen._replace(steps=episodes.steps))
         return state
 
     def evaluate(state: TrainState, hyper: Hyper) -> Evaluation:
         drawn, _ = evaluations.every_skill(about, config, learner, state, hyper)
-        q, side = evaluated(state.learnt), evaluated_side(config)
-        played = []
-        for first in range(0, config.skills, side):
-            some = drawn.part(first, side)
-            # The same start in all evaluations, for all skills: what differs is what they do.
-            played.append(play(q, some, seeds_of(state.key, -1, 1) * len(some.skill)))
-        episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
-        found: Evaluation = measure(state.learnt, hyper, episodes)
+        found: Evaluation = measure(state.learnt, hyper, side_by_side(state, drawn))
         return found
 
-    return Program(jax.jit(initial(learner)), chunk, evaluate, jax.jit(_finite), host.close)
+    def random(state: TrainState) -> Array:
+        episodes = side_by_side(state, evaluations.at_random(about, config, state))
+        assert episodes.place is not None
+        return episodes.place[:, -1]
+
+    def side_by_side(state: TrainState, drawn: Drawn) -> Episodes:
+        """An episode of every skill, all from the start that all evaluations have."""
+        side, played = evaluated_side(config), []
+        for first in range(0, config.skills, side):
+            some = drawn.part(first, side)
+            seeds = seeds_of(state.key, -1, 1) * len(some.skill)
+            played.append(play(evaluated(state.learnt), some, seeds))
+        joined: Episodes = jax.tree.map(lambda *parts: jnp.concatenate(parts), *played)
+        return joined
+
+    return Program(
+        init=jax.jit(initial(learner, counts=True)),
+        chunk=chunk,
+        evaluate=evaluate,
+        finite=jax.jit(_finite),
+        random=random,
+        close=host.close,
+    )
 
 
 def _warn_unless_same(world: HostWorld, one: Episodes, again: Episodes) -> None:

@@ -19,20 +19,21 @@ from apart.learner.episodes import Episodes
 from apart.training import choices, collect
 from apart.training.choices import Drawn
 from apart.training.collect import Dynamics
-from apart.training.learner import Learner
+from apart.training.learner import Learner, Pace
 from apart.training.learners import lists_states
 from apart.training.objectives.contract import Objective, chains
-from apart.training.state import Hyper, Learnt, TrainState
+from apart.training.state import Hyper, Learnt, StepCount, TrainState
 from apart.worlds.holding import held
 from apart.worlds.world import JaxWorld, TableWorld
 
 
-def initial(learner: Learner) -> Callable[[Array, Hyper], TrainState]:
-    """(seed, numbers) -> the state before the first step."""
+def initial(learner: Learner, counts: bool = False) -> Callable[[Array, Hyper], TrainState]:
+    """(seed, numbers) -> the state before the first step, which ``counts`` steps or need not."""
 
     def init(seed: Array, hyper: Hyper) -> TrainState:
         key_logits, key_q, key_run = jax.random.split(jax.random.key(seed), 3)
-        return TrainState(learner.init(key_logits, key_q, hyper), jnp.int32(0), key_run)
+        learnt = learner.init(key_logits, key_q, hyper)
+        return TrainState(learnt, jnp.int32(0), key_run, StepCount.zero() if counts else None)
 
     return init
 
@@ -61,7 +62,7 @@ def round_of(
     c = config
     key_collect, key_learn = jax.random.split(jax.random.fold_in(state.key, state.iteration))
     if c.anneal:
-        left = 1.0 - state.iteration / hyper.rounds
+        left = 1.0 - full_rounds(c, state) / hyper.rounds
         hyper = hyper._replace(
             learning_rate=hyper.learning_rate * left,
             discriminator_learning_rate=hyper.discriminator_learning_rate * left,
@@ -78,11 +79,30 @@ def round_of(
     return Round(key_collect, key_learn, hyper, drawn)
 
 
-def learnt_from(learner: Learner, state: TrainState, made: Round, episodes: Episodes) -> TrainState:
-    """``state`` after the learner saw the episodes of a round."""
-    rounds = state.iteration + 1
-    learnt = learner.learn(state.learnt, episodes, made.hyper, made.learn, rounds)
-    return state._replace(learnt=learnt, iteration=rounds)
+def full_rounds(config: Config, state: TrainState) -> Array:
+    """[] the rounds of full length that the steps of ``state`` amount to."""
+    return state.iteration if state.made is None else state.made.number / config.collection
+
+
+def learnt_from(
+    config: Config, learner: Learner, state: TrainState, made: Round, episodes: Episodes
+) -> TrainState:
+    """``state`` after the learner saw the episodes of a round.
+
+    Updates follow the steps that were made: where episodes end early, a round has fewer of them.
+    """
+    rounds, pace = state.iteration + 1, None
+    state = state._replace(iteration=rounds)
+    if state.made is not None:
+        assert episodes.steps is not None
+        steps = episodes.steps.sum()
+        owed = state.made.owed + steps * config.updates_per_episode
+        state = state._replace(made=state.made.add(steps, owed % config.collection))
+        share = steps / config.collection
+        so_far = jnp.maximum(full_rounds(config, state), 1e-9)
+        pace = Pace(owed // config.collection, share, so_far)
+    learnt = learner.learn(state.learnt, episodes, made.hyper, made.learn, rounds, pace)
+    return state._replace(learnt=learnt)
 
 
 def collector(
@@ -123,7 +143,7 @@ def iterate_with(
         about = world.about
         made = round_of(config, about.n_actions, state, hyper, about.heads, learner.objective)
         episodes = episodes_of(state.learnt, made.drawn, made.collect)
-        return learnt_from(learner, state, made, episodes)
+        return learnt_from(config, learner, state, made, episodes)
 
     return iterate
 

@@ -29,12 +29,54 @@ class Learnt(NamedTuple):
     updates: Array  # [] int32: updates made
 
 
+_BILLION = 10**9
+
+
+class StepCount(NamedTuple):
+    """Environment steps made so far, where an episode can end before its T steps are over."""
+
+    billions: Array  # [] int32
+    rest: Array  # [] int32: below a billion
+    owed: Array  # [] int32: steps times updates per round for which no update was made yet
+
+    @classmethod
+    def zero(cls) -> StepCount:
+        """No step yet."""
+        return cls(jnp.int32(0), jnp.int32(0), jnp.int32(0))
+
+    @classmethod
+    def of(cls, steps: int) -> StepCount:
+        """``steps`` of them, and no update owed."""
+        return cls(jnp.int32(steps // _BILLION), jnp.int32(steps % _BILLION), jnp.int32(0))
+
+    def add(self, steps: Array, owed: Array) -> StepCount:
+        """After ``steps`` more, less than a billion."""
+        rest = self.rest + steps
+        full = rest >= _BILLION
+        return StepCount(self.billions + full, rest - _BILLION * full, owed)
+
+    def below(self, other: StepCount) -> Array:
+        """[] bool whether these are fewer steps than those of ``other``."""
+        same = self.billions == other.billions
+        return (self.billions < other.billions) | (same & (self.rest < other.rest))
+
+    @property
+    def number(self) -> Array:
+        """[] float32, about so many."""
+        return self.billions * float(_BILLION) + self.rest
+
+    def __int__(self) -> int:
+        """Exactly so many; on the host."""
+        return int(self.billions) * _BILLION + int(self.rest)
+
+
 class TrainState(NamedTuple):
     """Everything that changes while training."""
 
     learnt: Learnt
     iteration: Array  # [] int32: rounds of collecting and updating made
     key: Key  # never consumed: draws are functions of (key, iteration, purpose)
+    made: StepCount | None = None  # None: every round makes the same number of steps
 
 
 class Hyper(NamedTuple):
@@ -76,11 +118,30 @@ def by_name(tree: Any) -> dict[str, Any]:
 
 
 def from_arrays(like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
-    """The state whose `to_arrays` is ``arrays``; ``like`` gives the structure."""
+    """The state whose `to_arrays` is ``arrays``; ``like`` gives the structure.
+
+    Arrays that an earlier version did not write are as in ``like``.
+    """
     plain = like._replace(key=jax.random.key_data(like.key))
-    leaves = [jnp.asarray(arrays[name]) for name in by_name(plain)]
+    leaves = [jnp.asarray(arrays.get(name, leaf)) for name, leaf in by_name(plain).items()]
     state: TrainState = jax.tree_util.tree_unflatten(jax.tree_util.tree_structure(plain), leaves)
     return state._replace(key=jax.random.wrap_key_data(state.key))
+
+
+COUNTED = "made."  # names of the arrays of a `StepCount`
+
+
+def restored(config: Config, like: TrainState, arrays: Mapping[str, Any]) -> TrainState:
+    """The state of a checkpoint; versions that did not count made every round of full length."""
+    state = from_arrays(like, arrays)
+    if state.made is None or any(name.startswith(COUNTED) for name in arrays):
+        return state
+    return state._replace(made=StepCount.of(int(state.iteration) * config.collection))
+
+
+def env_steps(config: Config, state: TrainState) -> int:
+    """Environment steps made so far."""
+    return int(state.iteration) * config.collection if state.made is None else int(state.made)
 
 
 _OLD_NAMES = {

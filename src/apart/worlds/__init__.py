@@ -57,11 +57,9 @@ def register(kind: str, build: Builder) -> None:
     entry point of the group ``apart.plugins``) it is known in every process.
     """
     if not isinstance(kind, str) or not kind:
-        raise UserError(f"kind of world {kind!r}: give its name, as in about.spec['kind']")
+        raise UserError(f"kind of world {kind!r}: must be text, as about.spec['kind'] is")
     if not callable(build):
-        raise UserError(
-            f"kind of world {kind!r}: {build!r} is no function; give one of (spec, horizon)"
-        )
+        raise UserError(f"kind of world {kind!r}: {build!r} is not a function of (spec, horizon)")
     _BUILDERS[kind] = build
     if loading():
         _PLUGGED.add(kind)
@@ -120,7 +118,7 @@ def from_spec(spec: Spec, horizon: int) -> World:
         load_plugins()
     if kind not in _BUILDERS:
         known = unknown("kind of world", kind, _BUILDERS)
-        raise UserError(f"{known} (apart.register_world; commands know those of plugins)")
+        raise UserError(f"{known} (apart.register_world adds one, for commands from a plugin)")
     try:
         return _BUILDERS[kind](spec, horizon)
     except UserError:
@@ -153,10 +151,10 @@ def load(world: str | os.PathLike[str] | World, slip: float = 0.0) -> World:
     if isinstance(slip, bool) or not isinstance(slip, int | float):
         raise UserError(f"--slip: {slip!r} is not a number")
     if not isinstance(world, str | TableWorld | JaxWorld | HostWorld):
-        raise UserError(f"{_shown(world)} is no world: give {_instead_of(world)}")
+        raise UserError(f"{_shown(world)} is not a world; give {_instead_of(world)}")
     if not isinstance(world, str):
         if slip:
-            raise UserError(f"--slip: {world.name} is given as it is; build it with its slip")
+            raise UserError(f"--slip: {world.name} is built already; set its slip when building it")
         return world
     word, colon, rest = world.partition(":")
     if colon and word in _LOADERS:

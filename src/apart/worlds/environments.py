@@ -11,7 +11,7 @@ from apart.worlds.registered import MAX_SEED, Option
 from apart.worlds.world import TableWorld
 
 SYNTAX: Final = "table:gym:ID[:key=value,...]"
-SUMMARY: Final = "a Gymnasium environment as a table (MiniGrid, toy worlds, your own)"
+SUMMARY: Final = "the same as a table of all its states (MiniGrid, toy text, your own)"
 
 
 def load(text: str, slip: float = 0.0) -> TableWorld:
@@ -20,7 +20,7 @@ def load(text: str, slip: float = 0.0) -> TableWorld:
     if source not in _SOURCES:
         raise UserError(f"{unknown('source of a table', source, _SOURCES)} ({SYNTAX})")
     if slip:
-        raise UserError(f"--slip: for maps; {rest or text} has the chances that it has")
+        raise UserError(f"--slip is for maps only; {rest or text} has its own dynamics")
     return _SOURCES[source](rest)
 
 

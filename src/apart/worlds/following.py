@@ -192,7 +192,7 @@ class Stepper:
             if (other.key, other.ended) != (one.key, one.ended):
                 raise UserError(
                     f"{self.name}: is stochastic: action {action} in one state leads to different "
-                    "states; only worlds with a table P of their own may be"
+                    "states; then a table needs the environment's own transition table P"
                 )
             differs = differs or other.look != one.look
         return differs
@@ -229,7 +229,7 @@ def _compare(
             seen, terminated, truncated = of_step(name, env.step(actions[chosen]))
         number = found.number.get((key(env), terminated))
         if number not in found.successors[state][chosen]:
-            raise Differs(f"step {step} of an episode came elsewhere than in the search")
+            raise Differs(f"step {step} of an episode led to another state than in the search")
         found.met(number, observed.key(seen))
         state = number
         if terminated or truncated:

@@ -20,6 +20,7 @@ import numpy as np
 
 from apart._errors import UserError, nearest, unknown
 from apart._types import FloatArray, IntArray
+from apart.worlds import registered
 from apart.worlds.world import About, Places, Spec, TableWorld, labels_in
 
 DEFAULT_HORIZON: Final = 40
@@ -54,7 +55,7 @@ def maps() -> Mapping[str, Map]:
 
 
 def _read(text: str, name: str) -> Map:
-    rows = [row.rstrip("\r") for row in text.split("\n")]
+    rows = [row.rstrip() for row in text.split("\n")]  # also of "\r", and of blanks at the end
     words, horizon, above = [], DEFAULT_HORIZON, 0
     while rows and (not rows[0] or rows[0].startswith(";")):
         above += 1
@@ -63,7 +64,7 @@ def _read(text: str, name: str) -> Map:
         if key != _HORIZON:
             meant = nearest(key, [_HORIZON])
             if meant and value.isdecimal():  # no sentence: an option, misspelled
-                raise UserError(f"{name}: line {above}: '; {line}' says nothing{meant}")
+                raise UserError(f"{name}: line {above}: '; {line}' has no effect{meant}")
             words.append(line)
         elif value.isdecimal() and len(value) < 8 and 1 <= int(value) <= 100_000:
             horizon = int(value)
@@ -89,7 +90,7 @@ def parse(
     4
     """
     if not isinstance(text, str):
-        raise UserError(f"{name}: {text!r} is no map; give its text, rows of '#', '.' and one 'S'")
+        raise UserError(f"{name}: {text!r} is not a map; give text, rows of '#', '.' and one 'S'")
     found = _read(text, name)
     rows = found.text.split("\n") if found.text else []
     _check(rows, name, found.above + 1)
@@ -154,7 +155,7 @@ def _check(rows: list[str], name: str, first: int) -> None:
         raise UserError(f"{name}: the map is larger than {MAX_SIDE} x {MAX_SIDE} cells")
     for number, row in enumerate(rows, first):
         if row.startswith(";"):
-            raise UserError(f"{name}: line {number}: lines with ';' stand above the map only")
+            raise UserError(f"{name}: line {number}: lines with ';' are allowed above the map only")
         strange = next((i for i, char in enumerate(row) if char not in f"#.S{_DIGITS}"), None)
         if strange is not None:
             raise UserError(
@@ -222,6 +223,10 @@ def written(spec: Spec) -> str | None:
 
 
 def _no_world(world: str) -> UserError:
+    if nearest(world, maps()):
+        return unknown("world", world, maps())
+    if hint := registered.instead_of(world):
+        return UserError(f"unknown world {world!r}; {hint}")
     if "/" in world or "\\" in world or Path(world).suffix:
         return UserError(f"no map file '{world}'; check the path")
     return unknown("world", world, maps())

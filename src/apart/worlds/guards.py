@@ -22,6 +22,10 @@ from apart._errors import UserError
 from apart.worlds import snapshots
 
 
+class NoRender(UserError):
+    """A world that gives no pictures of itself."""
+
+
 @contextlib.contextmanager
 def saying(name: str, what: str) -> Iterator[None]:
     """`UserError` in one line where the environment raises."""
@@ -61,7 +65,7 @@ def _flag(name: str, what: str, value: Any) -> bool:
         return value
     number = np.asarray(value)
     if number.size != 1 or number.dtype.kind not in "biuf":
-        raise UserError(f"{name}: step gives {what} = {value!r}, not True or False")
+        raise UserError(f"{name}: step returns {what} = {value!r}, not True or False")
     return bool(number.item())
 
 
@@ -71,7 +75,7 @@ def in_a_line(error: BaseException) -> str:
     said = said if len(said) < 300 else f"{said[:300]} ..."
     no_screen = any(word in said.lower() for word in ("display", "video device", "opengl", "glx"))
     return f"{type(error).__name__}: {said}" + (
-        " (it wants a display; there is none here, so choose arguments without one)" * no_screen
+        " (it needs a display, and there is none; choose arguments that need none)" * no_screen
     )
 
 
@@ -183,8 +187,8 @@ class Watch:
 
     def _words(self) -> str:
         return (
-            f"{self._name}: {self._what} has not come back after {self._seconds:g} seconds "
-            "(timeout=N gives it longer)"
+            f"{self._name}: {self._what} did not return within {self._seconds:g} seconds "
+            "(timeout=N allows more)"
         )
 
     def close(self) -> None:
@@ -197,7 +201,7 @@ class Watch:
         while self._guard is threading.current_thread():
             time.sleep(0.25)
             if self._until and time.monotonic() > self._until + grace:
-                line = f"apart: {self._words()}; go on with 'apart resume' on its run folder\n"
+                line = f"apart: {self._words()}; continue with 'apart resume' on its run folder\n"
                 os.write(2, line.encode())
                 os._exit(2)
 

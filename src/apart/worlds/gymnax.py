@@ -17,7 +17,7 @@ from apart._errors import UserError
 from apart._lazy import jax, jnp
 from apart._types import Array, IntArray, Key
 from apart.worlds import guards, places, registered, words
-from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
+from apart.worlds.world import USUAL_HORIZON, About, JaxWorld, ObsSpec, Places, Spec
 
 KIND: Final = "gymnax"
 SYNTAX: Final = "gymnax:ID[:seed=random,places=module:function]"
@@ -32,6 +32,7 @@ class _Feature(NamedTuple):
     low: float
     high: float
     bins: int
+    quantity: tuple[str, str]  # its name and unit
 
 
 def _at(index: int) -> Callable[[Array], Array]:
@@ -45,11 +46,17 @@ def _angle(index: int) -> Callable[[Array], Array]:
 
 _BINS: Final[Mapping[str, tuple[_Feature, ...]]] = MappingProxyType(
     {
-        "CartPole-v1": (_Feature(_at(0), -2.4, 2.4, 12), _Feature(_at(2), -0.21, 0.21, 6)),
-        "MountainCar-v0": (_Feature(_at(0), -1.2, 0.6, 18), _Feature(_at(1), -0.07, 0.07, 4)),
+        "CartPole-v1": (
+            _Feature(_at(0), -2.4, 2.4, 12, ("cart position", "")),
+            _Feature(_at(2), -0.21, 0.21, 6, ("pole angle", "rad")),
+        ),
+        "MountainCar-v0": (
+            _Feature(_at(0), -1.2, 0.6, 18, ("position", "m")),
+            _Feature(_at(1), -0.07, 0.07, 4, ("velocity", "")),
+        ),
         "Acrobot-v1": (
-            _Feature(_angle(0), -np.pi, np.pi, 12),
-            _Feature(_angle(2), -np.pi, np.pi, 12),
+            _Feature(_angle(0), -np.pi, np.pi, 12, ("angle of the first joint", "rad")),
+            _Feature(_angle(2), -np.pi, np.pi, 12, ("angle of the second joint", "rad")),
         ),
     }
 )
@@ -86,7 +93,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         raise words.no_id(KIND, id_, known)
     env, params = gymnax.make(id_)
     if not isinstance(env.action_space(params), spaces.Discrete):
-        raise UserError(f"{name}: its actions are continuous; worlds here have discrete ones")
+        raise UserError(f"{name}: its actions are continuous; gymnax: needs discrete ones")
 
     def reset(key: Key) -> State:
         return _strong(env.reset_env(key if seed == _DRAWN else jax.random.key(seed), params))
@@ -100,8 +107,9 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     known_places, place = _places(id_, spec.get("places"))
     if place is not None:
         _check(f"{name}: places", place, jax.eval_shape(reset, jax.random.key(0)))
+    limit = min(int(params.max_steps_in_episode), USUAL_HORIZON)
     return JaxWorld(
-        about=About(name, spec, horizon or int(params.max_steps_in_episode), int(env.num_actions)),
+        about=About(name, spec, horizon or limit, int(env.num_actions)),
         places=known_places,
         obs=ObsSpec(seen.shape, "float32"),
         reset=reset,
@@ -141,7 +149,19 @@ def _places(id_: str, said: Any) -> tuple[Places, Place | None]:
         labels: list[Any] = np.stack(np.unravel_index(places, shape), -1).tolist()
         return labels
 
-    return Places(int(np.prod(shape)), label, noun="bin"), lambda state: _bin(bins, state.obs)
+    drawn = Places(
+        int(np.prod(shape)),
+        label,
+        backdrop=("." * shape[1],) * shape[0],
+        noun="bin",
+        axes=places.axes(
+            [feature.quantity for feature in bins],
+            [feature.low for feature in bins],
+            [feature.high for feature in bins],
+            shape,
+        ),
+    )
+    return drawn, lambda state: _bin(bins, state.obs)
 
 
 def _check(name: str, place: Place, state: State) -> None:
@@ -149,7 +169,7 @@ def _check(name: str, place: Place, state: State) -> None:
     with guards.saying(name, "the function"):
         given = jax.eval_shape(place, state)
     if getattr(given, "shape", None) != () or not jnp.issubdtype(given.dtype, jnp.integer):
-        raise UserError(f"{name}: the function must give one whole number of JAX, not {given}")
+        raise UserError(f"{name}: the function must return one integer of JAX, not {given}")
 
 
 def _bin(bins: tuple[_Feature, ...], obs: Array) -> Array:

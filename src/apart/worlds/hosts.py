@@ -17,12 +17,11 @@ from apart._types import FloatArray
 from apart.worlds import guards, places, registered, spaces
 from apart.worlds.registered import MAX_SEED, Option
 from apart.worlds.spaces import Acts, Seen
-from apart.worlds.world import About, HostWorld, ObsSpec, Spec
+from apart.worlds.world import USUAL_HORIZON, About, HostWorld, ObsSpec, Spec
 
 KIND: Final = "gym"
 SYNTAX: Final = "gym:ID[:key=value,...]"
-SUMMARY: Final = "a Gymnasium environment as it is (classic control, MuJoCo, Atari, your own)"
-_HORIZON: Final = 200  # where neither the user nor the environment says
+SUMMARY: Final = "any Gymnasium environment (classic control, MuJoCo, Atari, your own)"
 # Observations of random play that show how large they are. No clock ends it: what they show is a
 # part of the spec, and so of a run's identity, on slow machines and busy ones too.
 _SAMPLE: Final = 400
@@ -44,7 +43,7 @@ def load(text: str, slip: float = 0.0) -> HostWorld:
     are for ``gymnasium.make``.
     """
     if slip:
-        raise UserError(f"--slip: for maps; {text} has the chances that it has")
+        raise UserError(f"--slip is for maps only; {text} has its own dynamics")
     return _loaded(*registered.parsed(text, SYNTAX))
 
 
@@ -68,7 +67,7 @@ def gym_world(
     try:
         json.dumps(arguments)
     except TypeError as error:
-        raise UserError(f"{id}: arguments are stored as JSON, and {error}") from None
+        raise UserError(f"{id}: arguments must be JSON values ({error})") from None
     return _loaded(id, arguments)
 
 
@@ -86,7 +85,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         make, limit = registered.maker(id_, f"gym:{id_}")
         env = _wrapped(make(arguments), options.get("wrap"))
         here = registered.only_here(env)
-        limit = said or limit or registered.limit_of(env)
+        limit = limit or registered.limit_of(env)
         try:
             watch.on("reset")
             found = _found(id_, env, name, options, watch)
@@ -102,7 +101,7 @@ def _loaded(id_: str, arguments: dict[str, Any]) -> HostWorld:
         **({"only_here": True} if here else {}),
         **found,
     }
-    return from_spec(spec, limit or _HORIZON)
+    return from_spec(spec, said or min(limit or USUAL_HORIZON, USUAL_HORIZON))
 
 
 def _wrapped(env: Any, wrappers: str | None) -> Any:
@@ -134,9 +133,11 @@ def _found(
         where = None
     with guards.saying(name, "its place"):
         places.locator(where)(env.unwrapped, first)
-    sample = _played(env, name, seen, acts, reset, watch)
+    sample, ended = _played(env, name, seen, acts, reset, watch)
     offset, scale = spaces.standard(seen, sample)
     return {
+        **({"lives": round(_SAMPLE / ended)} if ended else {}),
+        **({"whole": True} if not np.mod(sample, 1).any() else {}),
         "observation": {
             "shape": list(seen.shape),
             "dtype": seen.dtype,
@@ -156,11 +157,11 @@ def _played(
     acts: Acts,
     reset: Callable[[int], Any],
     watch: guards.Watch,
-) -> FloatArray:
-    """[n, ...] observations of random play."""
+) -> tuple[FloatArray, int]:
+    """[n, ...] observations of random play, and how often the environment ended an episode."""
     read, act = spaces.reader(seen, name), spaces.actor(acts, env.action_space)
     rng = np.random.default_rng(0)
-    sample, episodes = [read(reset(0))], 1
+    sample, episodes, ended = [read(reset(0))], 1, 0
     while len(sample) < _SAMPLE:
         shape = acts.heads if acts.heads > 1 else None
         action = act(rng.integers(acts.n_actions, size=shape))
@@ -168,12 +169,13 @@ def _played(
         with guards.saying(name, "step"):
             obs, terminated, truncated = guards.of_step(name, env.step(action))
         sample.append(read(obs))
+        ended += bool(terminated)
         if terminated or truncated:
             watch.on("reset")
             sample.append(read(reset(episodes)))
             episodes += 1
     watch.off()
-    return np.asarray(sample, np.float64)
+    return np.asarray(sample, np.float64), ended
 
 
 def from_spec(spec: Spec, horizon: int) -> HostWorld:
@@ -194,6 +196,8 @@ def from_spec(spec: Spec, horizon: int) -> HostWorld:
         place=lambda obs, infos: np.asarray(infos["place"]),
         timeout=float(spec.get("timeout", HostWorld.timeout)),
         filmed=lambda n: _filmed(spec, name, acts, obs, n),
+        lives=spec.get("lives"),
+        whole=bool(spec.get("whole")),
     )
 
 
@@ -204,7 +208,7 @@ def _filmed(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
         return _vector({**spec, "arguments": arguments}, name, acts, obs, n)
     except UserError as error:
         if "unexpected keyword argument 'render_mode'" in str(error):
-            raise UserError(f"{name}: it has no render_mode rgb_array") from None
+            raise guards.NoRender(f"{name}: it has no render_mode rgb_array") from None
         raise
 
 
@@ -263,11 +267,11 @@ def _vector(spec: Spec, name: str, acts: Acts, obs: ObsSpec, n: int) -> Any:
         now = spaces.acts_of(env.action_space, name, spec.get("bins", _BINS))
         if (seen.shape, seen.dtype) != (obs.shape, obs.dtype):
             raise UserError(
-                f"{name}: its observations are {seen.dtype} {seen.shape} now, and were {obs.dtype} "
-                f"{obs.shape} when the run began"
+                f"{name}: observations are {seen.dtype} {seen.shape}; when the run began they were "
+                f"{obs.dtype} {obs.shape}"
             )
         if now != acts:
-            raise UserError(f"{name}: its actions are others now than when the run began")
+            raise UserError(f"{name}: its actions have changed since the run began")
         return adapter.Adapted(env, adapter.Parts(name, seen, acts, locate, spec.get("seed")))
 
     with guards.saying(name, "making it"):

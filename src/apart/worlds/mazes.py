@@ -117,7 +117,7 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
     if not isinstance(name, str) or not isinstance(rows, list | tuple):
         raise UserError("the maze has no name or no drawing")
     if not isinstance(move, int | float) or not 0 < move <= 1:
-        raise UserError(f"{name}: a move of {move!r} cells; give more than 0 and at most 1")
+        raise UserError(f"{name}: a move of {move!r} cells; it must be above 0 and at most 1")
     if not isinstance(start, str) or start not in _STARTS:
         raise UserError(f"{name}: {unknown('start', str(start), _STARTS)}")
     if type(bins) is not int or not 2 <= bins <= 101:
@@ -223,7 +223,7 @@ def read(rows: Any, name: str) -> Layout:
     width = max(map(len, rows))
     if width < 3 or width % 2 == 0 or max(width, len(rows)) > 2 * _MAX_SIDE + 1:
         raise UserError(
-            f"{name}: lines of {width} characters; an odd number up to 401 is a drawing"
+            f"{name}: lines of {width} characters; a drawing has an odd number, 3 to 401"
         )
     signs = np.array([list(row.ljust(width)) for row in rows])
     lines = signs[::-1].T  # by x and y

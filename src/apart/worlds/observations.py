@@ -224,31 +224,31 @@ def _drawn(world: TableWorld, pixels_per_cell: int, still: Pixels, scale: float)
 
 OBSERVATIONS: Final[Mapping[str, Observation]] = MappingProxyType(
     {
-        "one_hot": Observation("the state's number, one-hot", _one_hot, _is_table),
-        "arrays": Observation("what the world itself gives", _arrays, _has_arrays, images=True),
+        "one_hot": Observation("one-hot vector of the state", _one_hot, _is_table),
+        "arrays": Observation("the world's own observations", _arrays, _has_arrays, images=True),
         "rbf": Observation(
-            f"{_CENTRES} x {_CENTRES} bumps over the plane, where observations are positions in it",
+            f"{_CENTRES} x {_CENTRES} radial basis functions, for observations that are positions",
             _rbf,
             _is_position,
             images=True,
             features=_rbf_arrays,
         ),
         "fourier": Observation(
-            f"{_WAVES} cosines along random directions, where observations are vectors",
+            f"{_WAVES} random Fourier features, for observations that are vectors",
             _fourier,
             _is_vector,
             images=True,
             features=_fourier_arrays,
         ),
         "pixels": Observation(
-            "an image: agent red, floor green, walls blue; pixels:4 has 4 x 4 a cell",
+            "an image: agent red, floor green, walls blue; pixels:4 draws 4 x 4 per cell",
             _pixels,
             _has_map,
             images=True,
             sized=True,
         ),
         "normalized_pixels": Observation(
-            "the same minus the mean image of all states, at unit mean square",
+            "pixels minus their mean over all states, scaled to unit mean square",
             _normalized,
             _has_map,
             images=True,
@@ -284,7 +284,7 @@ def parse(text: str) -> tuple[str, int]:
         return name, 1
     known = OBSERVATIONS.get(name)
     if known is not None and not known.sized:
-        raise UserError(f"--observation {name} has no size; '{text}' does not mean anything")
+        raise UserError(f"--observation {name} has no size; write {name}, not '{text}'")
     if not size.isdecimal() or not 1 <= int(size) <= MAX_PIXELS:
-        raise UserError(f"--observation {text}: give 1 to {MAX_PIXELS} pixels a cell (pixels:4)")
+        raise UserError(f"--observation {text}: give 1 to {MAX_PIXELS} pixels per cell (pixels:4)")
     return name, int(size)

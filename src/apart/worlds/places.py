@@ -17,7 +17,7 @@ import numpy as np
 from apart._errors import UserError
 from apart._types import IntArray
 from apart.worlds import registered
-from apart.worlds.world import Places
+from apart.worlds.world import Axis, Places
 
 Feature = Callable[[Any, Any], Sequence[float]]  # (unwrapped environment, its observation)
 Locate = Callable[[Any, Any], int]
@@ -112,6 +112,34 @@ FEATURES: Final[Mapping[str, Feature]] = {
 }
 
 
+# What the numbers of a feature are, as Gymnasium's documentation names them, with their units.
+_QUANTITIES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "cart_pole": (("pole angle", "rad"), ("cart position", "")),
+    "mountain_car": (("velocity", ""), ("position", "m")),
+    "state": (("angle of the second joint", "rad"), ("angle of the first joint", "rad")),
+    "pendulum": (("angular velocity", "rad/s"), ("angle", "rad")),
+    "pole": (("pole angle", "rad"), ("cart position", "m")),
+    "fingertip": (("y of the fingertip", "m"), ("x of the fingertip", "m")),
+    "torso_x": (("x of the torso", "m"),),
+    "torso_xy": (("y of the torso", "m"), ("x of the torso", "m")),
+    "maze": (("y", "m"), ("x", "m")),
+}
+_VARIES: Final = "the layout changes from episode to episode, so inner walls are not drawn"
+
+
+def axes(
+    quantities: Sequence[tuple[str, str]],
+    low: Sequence[float],
+    high: Sequence[float],
+    bins: Sequence[int],
+) -> tuple[Axis, ...]:
+    """The axes of bins of ``quantities``, each a name and a unit."""
+    return tuple(
+        Axis(name, unit, float(a), float(b), int(n))
+        for (name, unit), a, b, n in zip(quantities, low, high, bins, strict=True)
+    )
+
+
 def cell_in(given: Any, what: str) -> tuple[int, int]:
     """Row and column that an environment's author gives; `UserError` naming ``what`` gave them."""
     try:
@@ -119,7 +147,7 @@ def cell_in(given: Any, what: str) -> tuple[int, int]:
     except (TypeError, ValueError, OverflowError):
         row = column = None
     if row is None or column is None:
-        raise UserError(f"{what} gives {given!r}, not (row, column), two whole numbers")
+        raise UserError(f"{what} returns {given!r}, not (row, column), two whole numbers")
     return row, column
 
 
@@ -129,7 +157,7 @@ def _cell_from_0(env: Any) -> tuple[int, int]:
     cell = cell_in(env.cell(), what)
     if not all(0 <= part < _MAX_SIDE for part in cell):
         raise UserError(
-            f"{what} gives {cell}: rows and columns are counted from 0 to {_MAX_SIDE - 1}; shift "
+            f"{what} returns {cell}: rows and columns must be 0 to {_MAX_SIDE - 1}; shift "
             "cell(), or use places=module:function"
         )
     return cell
@@ -144,7 +172,9 @@ def found(id_: str, env: Any, reset: Callable[[int], Any]) -> dict[str, Any] | N
     if callable(getattr(bare, "cell", None)):
         return _whole("cell", (_MAX_SIDE, _MAX_SIDE), "cell")
     if hasattr(bare, "agent_pos") and hasattr(bare, "grid"):
-        return _whole("agent", (bare.height, bare.width), "cell", _walls(bare, reset))
+        walls, varies = _walls(bare, reset)
+        more = {"varies": True} if varies else {}
+        return _whole("agent", (bare.height, bare.width), "cell", walls, **more)
     if hasattr(bare, "maze") and hasattr(bare.maze, "maze_map"):
         return _maze(bare.maze)
     if hasattr(bare, "ale"):
@@ -174,20 +204,27 @@ def _whole(
     return _json(Known(feature, (0.0,) * len(shape), high, shape, noun), backdrop, **more)
 
 
-def _floor(bins: tuple[int, ...]) -> list[str]:
+def _floor(bins: Sequence[int]) -> list[str]:
     return ["." * bins[1]] * bins[0] if len(bins) == 2 else []
 
 
-def _walls(env: Any, reset: Callable[[int], Any]) -> list[str]:
-    """A MiniGrid's walls: those that are there whatever the seed is."""
-    solid = np.ones((env.height, env.width), bool)
+def _walls(env: Any, reset: Callable[[int], Any]) -> tuple[list[str], bool]:
+    """The walls of a MiniGrid, and whether they change with the seed: then only its border."""
+    layouts = []
     for nth in range(_LAYOUTS):
         reset(nth)
-        for row in range(env.height):
-            for column in range(env.width):
-                there = env.grid.get(column, row)
-                solid[row, column] &= getattr(there, "type", None) == "wall"
-    return ["".join("#" if wall else "." for wall in row) for row in solid]
+        layouts.append(
+            [
+                [getattr(env.grid.get(x, y), "type", None) == "wall" for x in range(env.width)]
+                for y in range(env.height)
+            ]
+        )
+    solid = np.array(layouts)
+    shared: Any = solid.all(axis=0)
+    varies = bool((solid != solid[0]).any())
+    if varies:
+        shared[1:-1, 1:-1] = False
+    return ["".join("#" if wall else "." for wall in row) for row in shared], varies
 
 
 def _maze(maze: Any) -> dict[str, Any]:
@@ -239,7 +276,23 @@ def places_of(spec: Mapping[str, Any] | str | None) -> Places:
 
     n = spec.get("n")
     known, most = None if n is None else int(n), math.prod(bins)
-    return Places(known, label, backdrop, str(spec["noun"]), most=most)
+    return Places(
+        known,
+        label,
+        backdrop,
+        str(spec["noun"]),
+        most=most,
+        axes=axes(_quantities(spec), spec["low"], spec["high"], bins) if _quantities(spec) else (),
+        note=_VARIES if spec.get("varies") else "",
+    )
+
+
+def _quantities(spec: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
+    """Names and units of what is in bins; none where rows and columns say it all."""
+    at = spec.get("at")
+    if at is not None:
+        return [(f"byte {n} of the RAM", "") for n in at]
+    return _QUANTITIES.get(spec["feature"], ())
 
 
 def locator(spec: Mapping[str, Any] | str | None) -> Locate:
@@ -269,9 +322,9 @@ def _by_function(path: str) -> Locate:
     def locate(env: Any, obs: Any) -> int:
         place = function(env, obs)
         if isinstance(place, bool) or not isinstance(place, int | np.integer):
-            raise UserError(f"places={path}: gave {place!r}, not a whole number")
+            raise UserError(f"places={path}: returned {place!r}, not a whole number")
         if not -(2**31) <= place < 2**31:
-            raise UserError(f"places={path}: gave {place}, beyond 32 bits")
+            raise UserError(f"places={path}: returned {place}, which exceeds 32 bits")
         return int(place)
 
     return locate

@@ -65,7 +65,7 @@ def parsed(text: str, syntax: str) -> tuple[str, dict[str, Any]]:
         if not key.isidentifier() or not equals:
             raise UserError(f"{prefix}{text}: '{pair}' is not key=value")
         if key in arguments:
-            raise UserError(f"{prefix}{text}: '{key}' is said twice")
+            raise UserError(f"{prefix}{text}: '{key}' is given twice")
         arguments[key] = _value(value)
     return id_, arguments
 
@@ -138,15 +138,15 @@ def imported(path: str, what: str) -> Any:
 def path_of(function: Any, what: str) -> str:
     """``module:name`` of a function; `UserError` where it cannot be imported by that."""
     if not callable(function):
-        raise UserError(f"{what}={function!r} is no function")
+        raise UserError(f"{what}={function!r} is not a function")
     module, name = (str(getattr(function, f"__{part}__", "")) for part in ("module", "qualname"))
     if not name.isidentifier() or not module:
         raise UserError(
-            f"{what}: {name or repr(function)} cannot be imported, as it must be whenever the run "
-            "is resumed; define it by a name of its own at the top of a module (def, no lambda)"
+            f"{what}: {name or repr(function)} cannot be imported, and resuming the run will need "
+            "that; define it with def at the top level of a module"
         )
     if imported(f"{module}:{name}", what) is not function:
-        raise UserError(f"{what}: {module}:{name} is another function than the one that was given")
+        raise UserError(f"{what}: {module}:{name} is not the function that was given")
     return f"{module}:{name}"
 
 
@@ -188,7 +188,13 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
     try:
         known = gymnasium.spec(id_)
     except gymnasium.error.Error as error:
-        hint = nearest(id_, gymnasium.registry) or f" ({guards.in_a_line(error)})"
+        hint = nearest(id_, gymnasium.registry, cutoff=_NEAR)
+        if not hint and module:
+            hint = f"; {module} does not register it"
+        elif not hint:
+            hint = f"; if it is yours, write {asked.replace(id_, f'MODULE:{id_}', 1)}"
+            if not isinstance(error, gymnasium.error.NameNotFound):
+                hint = f" ({guards.in_a_line(error)}){hint}"
         raise UserError(f"unknown Gymnasium environment {id_!r}{hint}") from None
 
     def make(arguments: Mapping[str, Any]) -> Any:
@@ -198,6 +204,30 @@ def maker(id_: str, asked: str) -> tuple[Callable[[Mapping[str, Any]], Any], int
             return gymnasium.make(id_, max_episode_steps=-1, disable_env_checker=True, **rest)
 
     return make, known.max_episode_steps
+
+
+def instead_of(name: str) -> str:
+    """How to write the environment that ``name`` seems to mean; "" where it seems to be none."""
+    id_ = _ARGUMENTS.split(name, maxsplit=1)[0]
+    if any(map(id_.startswith, _PACKAGES)):
+        return _WRITE.format(name)
+    if find_spec("gymnasium") is None:
+        known: Mapping[str, Any] = {}
+    else:
+        known = importlib.import_module("gymnasium").registry
+    if id_ in known:
+        return _WRITE.format(name)
+    if close := nearest(id_, known, cutoff=_NEAR):
+        return close.replace("'", "'gym:", 1).removeprefix("; ")
+    if re.fullmatch(r"[\w.]+:[\w.-]+-v\d+", id_):
+        return _WRITE.format(name)
+    if re.fullmatch(r"[\w.-]+-v\d+", id_):
+        return f"if it is an environment of yours, write gym:MODULE:{name}"
+    return ""
+
+
+_NEAR: Final = 0.75  # how alike two ids are that may be one
+_WRITE: Final = "for the Gymnasium environment write gym:{}"
 
 
 def renders(id_: str) -> bool:
@@ -238,8 +268,8 @@ def check_environment(value: Any) -> None:
     """`UserError` where ``value`` is no Gymnasium environment."""
     if not is_environment(value):
         raise UserError(
-            f"env: {value!r} is no Gymnasium environment; give one, such as gymnasium.make(ID), or "
-            "apart.make_env(world) for a map"
+            f"env: {value!r} is not a Gymnasium environment; give one, such as gymnasium.make(ID), "
+            "or apart.make_env(world) for a map"
         )
 
 

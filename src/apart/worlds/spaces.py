@@ -63,21 +63,21 @@ def seen_of(space: Any, name: str, key: str | None) -> Seen:
 
     if not isinstance(space, Dict):
         if key is not None:
-            raise UserError(f"{name}: see={key}: its observations have no parts ({space})")
+            raise UserError(f"{name}: see={key}: observations are not a Dict ({space})")
         if not _usable(space):
-            raise UserError(f"{name}: observations {space} are no numbers of a fixed shape")
+            raise UserError(f"{name}: observations {space} are not arrays of a fixed shape")
         return _sized(Seen(space, _is_image(space)), name)
     if key is not None:
         if key not in space.spaces:
             hint = nearest(key, space.spaces) or f"; choose from {', '.join(space.spaces)}"
-            raise UserError(f"{name}: see={key}: its observations have no such part{hint}")
+            raise UserError(f"{name}: see={key}: observations have no such part{hint}")
         if not _usable(space[key]):
-            raise UserError(f"{name}: see={key}: {space[key]} are no numbers of a fixed shape")
+            raise UserError(f"{name}: see={key}: {space[key]} is not an array of a fixed shape")
         others = tuple(other for other in space.spaces if other != key)
         return _sized(Seen(space[key], _is_image(space[key]), others, key), name)
     kept = {part: one for part, one in space.spaces.items() if _usable(one) and part != _TASK}
     if not kept:
-        raise UserError(f"{name}: no part of its observations is numbers of a fixed shape")
+        raise UserError(f"{name}: no part of the observations is an array of a fixed shape")
     images = [part for part, one in kept.items() if _is_image(one)]
     if len(images) == 1:
         return seen_of(space, name, images[0])
@@ -87,7 +87,9 @@ def seen_of(space: Any, name: str, key: str | None) -> Seen:
 
 def _sized(seen: Seen, name: str) -> Seen:
     if not 1 <= math.prod(seen.shape) <= _MOST_NUMBERS:
-        raise UserError(f"{name}: an observation of {math.prod(seen.shape):,} numbers")
+        raise UserError(
+            f"{name}: an observation has {math.prod(seen.shape):,} entries, which is too many"
+        )
     return seen
 
 
@@ -249,7 +251,7 @@ def acts_of(space: Any, name: str, bins: int) -> Acts:
         if math.prod(sizes) > _MOST_JOINT:
             raise UserError(
                 f"{name}: {math.prod(sizes):,} combinations of actions ({space}); at most "
-                f"{_MOST_JOINT} can be told apart"
+                f"{_MOST_JOINT} are supported"
             )
         ranges = [range(int(a), int(a) + int(n)) for a, n in zip(starts, sizes, strict=True)]
         return _joint(ranges)
@@ -261,7 +263,7 @@ def acts_of(space: Any, name: str, bins: int) -> Acts:
             f"{name}: actions of {dimensions} dimensions; at most {MAX_HEADS} can be binned"
         )
     if not space.is_bounded():
-        raise UserError(f"{name}: actions {space} have no bounds to put bins between")
+        raise UserError(f"{name}: actions {space} are unbounded and cannot be binned")
     low, high = space.low.ravel().tolist(), space.high.ravel().tolist()
     each = [np.linspace(a, b, bins).tolist() for a, b in zip(low, high, strict=True)]
     if dimensions <= _JOINT_DIMENSIONS and bins**dimensions <= _MOST_JOINT:

@@ -21,7 +21,7 @@ def split(kind: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[
         if key not in defaults:
             raise UserError(f"{kind}:{text}: {unknown('key', key, defaults)}")
         if key in said:
-            raise UserError(f"{kind}:{text}: '{key}' is said twice")
+            raise UserError(f"{kind}:{text}: '{key}' is given twice")
         said[key] = int(value) if value.isdecimal() and len(value) < 10 else value
     return name, {**defaults, **said}
 
@@ -29,13 +29,13 @@ def split(kind: str, text: str, defaults: Mapping[str, Any]) -> tuple[str, dict[
 def certain(kind: str, name: str, slip: float) -> None:
     """`UserError` where a map's ``--slip`` is asked of another world."""
     if slip:
-        raise UserError(f"--slip: for maps; {kind}:{name} has the chances that it has")
+        raise UserError(f"--slip is for maps only; {kind}:{name} has its own dynamics")
 
 
 def missing(kind: str, name: str) -> UserError:
     """For a package that is not installed."""
     return UserError(
-        f"{kind}:{name} needs the package {kind}: pip install '.[{kind}]' in the folder of apart"
+        f"{kind}:{name} needs the package {kind}: pip install '.[{kind}]' in the checkout of apart"
     )
 
 

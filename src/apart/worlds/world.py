@@ -72,6 +72,24 @@ class Plane(NamedTuple):
     solid: FloatArray
 
 
+class Axis(NamedTuple):
+    """One of the quantities whose bins are places.
+
+    Attributes:
+        name: such as ``pole angle``.
+        unit: of its values; empty where it has none.
+        low: where bin 0 begins; above ``high`` where bins count downwards.
+        high: where the last bin ends.
+        bins: their number.
+    """
+
+    name: str
+    unit: str
+    low: float
+    high: float
+    bins: int
+
+
 class Places(NamedTuple):
     """What the last states of skills are told apart by: cells of a map, bins of a plane, ...
 
@@ -83,6 +101,8 @@ class Places(NamedTuple):
         plane: where positions lie, in worlds that have them.
         counted: whether last states are told apart at all; without, nothing is counted.
         most: a bound on their numbers, where it is not known how many of those there are.
+        axes: where places are bins of known quantities: one for each number of a label.
+        note: what a picture of the places leaves out; empty if nothing.
     """
 
     n: int | None
@@ -92,11 +112,31 @@ class Places(NamedTuple):
     plane: Plane | None = None
     counted: bool = True
     most: int | None = None
+    axes: tuple[Axis, ...] = ()
+    note: str = ""
 
     @property
     def bound(self) -> int | None:
         """Their numbers are below this; None where nobody knows."""
         return self.most if self.n is None else self.n
+
+
+USUAL_HORIZON = 200  # most steps of an episode, unless the user says otherwise: T is in every cost
+FEW_SKILLS = 20  # where the number of places is unknown, or an episode is expensive
+
+
+class Usual(NamedTuple):
+    """Options that suit a world whose states cannot be listed, unless the user says otherwise.
+
+    Attributes:
+        skills: K.
+        steps: environment steps, at least.
+        episodes_per_update: episodes that are made side by side.
+    """
+
+    skills: int
+    steps: int
+    episodes_per_update: int
 
 
 class _World:
@@ -113,6 +153,10 @@ class _World:
     def __repr__(self) -> str:
         known = "" if self.places.n is None else f", {self.places.n} places"
         return f"<{type(self).__name__} {self.name}: {self.about.n_actions} actions{known}>"
+
+    def skills_for(self, most: int) -> int:
+        """A number of skills that suits it: one for each place, at most ``most``."""
+        return max(2, min(self.places.n or FEW_SKILLS, most))
 
 
 class _OfFunctions(_World):
@@ -366,6 +410,11 @@ class JaxWorld(_OfFunctions):
     cells: TableWorld | None = None
     render: Callable[[Any], Any] | None = None
 
+    @property
+    def usual(self) -> Usual:
+        """Steps are compiled and cheap."""
+        return Usual(self.skills_for(100), 1_000_000, 1)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HostWorld(_OfFunctions):
@@ -380,6 +429,9 @@ class HostWorld(_OfFunctions):
         place: (observations [n, ...], infos) -> [n] the numbers of their places.
         timeout: seconds after which an environment that does not come back is given up.
         filmed: as ``make``, environments that render (``rgb_array``); None: those of ``make`` may.
+        lives: mean steps of random play before the environment itself ends an episode; None: it was
+            not seen to do so.
+        whole: all numbers of observations are whole, as in grids.
     """
 
     about: About
@@ -389,6 +441,13 @@ class HostWorld(_OfFunctions):
     place: Callable[[Any, Mapping[str, Any]], IntArray]
     timeout: float = 60.0
     filmed: Callable[[int], Any] | None = None
+    lives: int | None = None
+    whole: bool = False
+
+    @property
+    def usual(self) -> Usual:
+        """Steps are made in Python; environments side by side share the network's work."""
+        return Usual(self.skills_for(FEW_SKILLS), 200_000, 8)
 
 
 World: TypeAlias = TableWorld | JaxWorld | HostWorld
@@ -396,7 +455,7 @@ World: TypeAlias = TableWorld | JaxWorld | HostWorld
 
 def without_places(world: World) -> str:
     """What is said of a world that does not tell last states apart, and how to mend it."""
-    hint = " (places=module:function behind its id gives it some)" * ("id" in world.about.spec)
+    hint = " (add places=module:function to its id)" * ("id" in world.about.spec)
     return f"the world has no places{hint}"
 
 

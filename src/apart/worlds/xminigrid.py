@@ -17,7 +17,7 @@ from apart._errors import UserError, unknown
 from apart._lazy import jax, jnp
 from apart._types import Array, IntArray, Key
 from apart.worlds import words
-from apart.worlds.world import About, JaxWorld, ObsSpec, Places, Spec
+from apart.worlds.world import USUAL_HORIZON, About, JaxWorld, ObsSpec, Places, Spec
 
 KIND: Final = "xminigrid"
 SYNTAX: Final = "xminigrid:ID[:view=agent,seed=random]"
@@ -63,7 +63,12 @@ def from_spec(spec: Spec, horizon: int) -> JaxWorld:
         return env.reset(params, key if seed == _DRAWN else jax.random.key(seed))
 
     return JaxWorld(
-        about=About(name, spec, horizon or int(params.max_steps), int(env.num_actions(params))),
+        about=About(
+            name,
+            spec,
+            horizon or min(int(params.max_steps), USUAL_HORIZON),
+            int(env.num_actions(params)),
+        ),
         places=Places(None, partial(_cells, width)),
         obs=ObsSpec(shape, "uint8"),
         reset=reset,

@@ -3,7 +3,7 @@
 const MEASURES = {
   n_effective: "distinct last places",
   coverage: "coverage: share of the places in reach",
-  covering_radius: "covering radius: most steps from the nearest end to a place",
+  covering_radius: "covering radius: steps from the farthest place to the nearest end",
   discriminator_accuracy: "accuracy of the discriminator",
   mean_reward: "mean reward",
   mean_last_reward: "mean reward at the last step",
@@ -34,8 +34,8 @@ function curvesPart(data) {
       })));
     if (names.length) draw();
   });
-  return part("curves", "Learning curves", "Means over seeds in this world; the band is the 95 % "
-    + "interval of the mean (Student's t; one seed has none).", select, holder);
+  return part("curves", "Learning curves", "Means over the seeds of this world. The band is the "
+    + "95 % confidence interval of the mean (Student's t); a single seed has none.", select, holder);
 }
 
 function sameWorld(data, run) {
@@ -94,6 +94,6 @@ function accuracyPart(data) {
     holder.replaceChildren(...(series.length ? [chart(spec), numbersOf(spec)]
       : ["Not stored in these folders."]));
   });
-  return part("accuracy", "Accuracy per step", "Share of skills that the discriminator names right "
-    + "from the place after each step of the episode, at the end of training.", holder);
+  return part("accuracy", "Accuracy per step", "Share of skills that are identified correctly from the "
+    + "place after each step of the episode, in the last evaluation that stored it.", holder);
 }

@@ -78,6 +78,10 @@ function part(id, title, words, ...body) {
     words && html("p", { class: "words" }, words), body);
 }
 
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function whole(number) {
   return number === null || number === undefined ? "\u2013" : Number(number).toLocaleString("en-US");
 }

@@ -6,7 +6,7 @@ function goalPart() {
   const total = html("p", { class: "words" });
   const sets = html("div", { class: "bar" });
   let picture = null, goal = 0, start = 0, setting = "goal";
-  const home = button("start again from the start", () => { start = state.run.start; draw(); });
+  const home = button("back to the start", () => { start = state.run.start; draw(); });
   const radio = (value, text) => {
     const input = html("input", { type: "radio", name: "sets", value,
       change: () => { setting = value; } });
@@ -40,7 +40,7 @@ function goalPart() {
     const found = skillFor(run, goal, start);
     if (!found) {
       said.replaceChildren(verdict(false), facts([["goal", nameOf(world, goal)],
-        ["from", nameOf(world, start)], ["skill", "none comes there"]]));
+        ["from", nameOf(world, start)], ["skill", "none reaches it"]]));
       return;
     }
     const { skill } = found, path = walk(run, skill, start), end = path[path.length - 1];
@@ -53,9 +53,9 @@ function goalPart() {
       ["goal", nameOf(world, goal)],
       ["from", nameOf(world, start)],
       ["skill", skill],
-      first >= 0 && ["is there after", `${first} step${first === 1 ? "" : "s"}`],
+      first >= 0 && ["reached after", `${first} step${first === 1 ? "" : "s"}`],
       ["ends in", nameOf(world, end)],
-      world.chance && canWalk(run) && ["comes there", `with probability ${percent(found.comes)}`],
+      world.chance && canWalk(run) && ["reaches it", `with probability ${percent(found.comes)}`],
       world.chance && canWalk(run) && ["ends there", `with probability ${percent(found.ends)}`],
     ]), button("watch this skill", () => {
       change({ skill });
@@ -73,16 +73,16 @@ function goalPart() {
     sets.hidden = !canWalk(run);
     if (sets.hidden) setGoal();
     const pairs = reachedPairs(run);
-    total.textContent = pairs === null ? "" : "From every place to every goal: "
-      + `some skill comes there in ${whole(pairs.comes)} of ${whole(pairs.pairs)} cases `
-      + `(${tenths(pairs.comes / pairs.pairs)} %), and ends there in ${whole(pairs.ends)} `
+    total.textContent = pairs === null ? "" : "Some skill reaches the goal in "
+      + `${whole(pairs.comes)} of all ${whole(pairs.pairs)} pairs of a start and a goal `
+      + `(${tenths(pairs.comes / pairs.pairs)} %) and ends there in ${whole(pairs.ends)} `
       + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();
   });
-  return shownWhere(hasPlaces, part("goal", "Go to a goal", wordsFor("Click a goal: the skill for it is the one that comes "
-    + "there most surely, as apart reach picks it. Training began every episode at the start; from "
-    + "elsewhere you see how far skills generalize.", "Click a goal: the skill for it is one that "
-    + "came there when skills were evaluated at the end of training."),
+  return shownWhere(hasPlaces, part("goal", "Go to a goal", wordsFor("Click a goal. The page picks the skill that is "
+    + "most likely to reach it, as apart reach does. In training every episode began at the start: "
+    + "other places to begin show how well skills generalise.", "Click a goal. The page picks a "
+    + "skill that reached it in the last evaluation."),
   sets, html("div", { class: "beside" }, panel, html("div", { class: "side" }, said, total))));
 }
 

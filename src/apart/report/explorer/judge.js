@@ -1,7 +1,7 @@
-// What the discriminator makes of a skill in every place: posterior, reward, and its rivals.
+// A skill in every place: its posterior, its reward, and the rival that competes for the place.
 
 const VIEWS = [["posterior", "posterior q(skill | place)"], ["reward", "intrinsic reward"],
-  ["rival", "rival that blocks it"]];
+  ["rival", "strongest rival"]];
 
 function judgePart() {
   const panel = html("div", { class: "panel" });
@@ -9,6 +9,7 @@ function judgePart() {
   const number = html("span");
   const details = html("div", { "aria-live": "polite" });
   const scale = html("p", { class: "scale" });
+  const heading = html("span");
   let picture = null, control = null, view = "posterior", place = null;
   const bar = html("div", { class: "bar" }, number,
     labelled("Show", choice(VIEWS, view, (value) => { view = value; draw(); })));
@@ -20,6 +21,7 @@ function judgePart() {
     picture.clear();
     details.replaceChildren();
     panel.hidden = bar.hidden = !run.policy;
+    heading.textContent = run.policy ? run.policy.heading : "Rewards";
     if (!run.policy) {
       scale.textContent = run.policy_note;
       return;
@@ -35,18 +37,18 @@ function judgePart() {
     const { run } = state;
     if (another) {
       place = null;
-      picture = new Picture(run.world, "What the discriminator makes of the skill. Arrow keys "
-        + "move, Enter shows the numbers of a place.", (p) => { place = p; draw(); });
+      picture = new Picture(run.world, "Posterior, reward or rival of the skill in every place. "
+        + "Arrow keys move, Enter shows the numbers of a place.", (p) => { place = p; draw(); });
       panel.replaceChildren(picture.node);
       control = stepper("Skill", state.skill, run.skills - 1, (skill) => change({ skill }));
       number.replaceChildren(control.node);
     }
     draw();
   });
-  return part("discriminator", "What the discriminator says",
-    "How surely it tells the skill from a place, what the skill is paid for being there, and which "
-    + "other skill stands most in its way. Click a place for its numbers.",
-    bar, html("div", { class: "beside" }, panel, side));
+  return shownWhere((run) => run.policy || run.policy_note, part("discriminator", heading,
+    "Posterior: how strongly a place points to the skill. Reward: what the skill earns there. "
+    + "Rival: the other skill that competes most for the place. Click a place for its numbers.",
+    bar, html("div", { class: "beside" }, panel, side)));
 }
 
 function drawView(picture, run, skill, view) {
@@ -69,14 +71,14 @@ function drawView(picture, run, skill, view) {
 
 function legend(run, view) {
   const swatch = (name) => html("span", { class: `swatch ${name}`, "aria-hidden": "true" });
-  if (view === "posterior") return [swatch("plus"), "1 (surely this skill); empty: 0"];
+  if (view === "posterior") return [swatch("plus"), "1 (this skill for certain); empty: 0"];
   if (view === "reward") {
     const [low, high] = run.policy.reward_range;
     return [swatch("plus"), `above 0 (at most ${rounded(high)}) `, swatch("minus"),
       `below 0 (at least ${rounded(low)})`];
   }
-  return ["The number is the other skill that the discriminator sets most against it there; the "
-    + "fuller its colour, the surer that one is."];
+  return ["The number is the other skill that competes most for the place; the fuller its colour, "
+    + "the larger its posterior."];
 }
 
 function judged(run, skill, place) {

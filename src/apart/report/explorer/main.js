@@ -1,7 +1,7 @@
 // The page: a header to choose a run, and its parts.
 
 const PARTS = [["skills", "Skills"], ["tiles", "All"], ["play", "Watch"], ["goal", "Goals"],
-  ["discriminator", "Discriminator"], ["training", "Training"], ["curves", "Curves"],
+  ["discriminator", "Rewards"], ["training", "Training"], ["curves", "Curves"],
   ["accuracy", "Accuracy"], ["compare", "Compare"], ["about", "Configuration"]];
 
 function header(data) {
@@ -15,11 +15,14 @@ function header(data) {
     select.value = String(run.number);
     title.textContent = `${run.method} in ${run.world.name}`;
     document.title = `${title.textContent} \u00b7 apart report`;
-    const of = run.group.most === null ? "" : ` of ${rounded(run.group.most)}`;
-    const found = run.found === null ? "trained, not counted," : `${rounded(run.found)}${of} skills found`;
-    summary.textContent = `Seed ${run.seed}: ${found} after ${whole(run.summary.env_steps)} steps; `
+    const of = run.group.most === null ? "" : ` of ${rounded(run.group.most)} possible`;
+    const how = run.evidence ? ` (${run.evidence})` : "", counted = run.found !== null;
+    const count = counted ? `${rounded(run.found)}${of} different ends${how} ` : "";
+    summary.replaceChildren(
+      run.progress ? html("strong", {}, `${capital(run.progress)}. `) : "",
+      `Seed ${run.seed}: ${count}after ${whole(run.summary.env_steps)} steps; `
       + `${run.skills} skills, episodes of ${run.horizon} steps.`
-      + (run.evidence ? ` Counted: ${run.evidence}.` : "");
+      + (counted ? "" : ` Ends are not counted${how}.`));
   });
   return [html("div", { class: "head" },
     html("div", {}, title, summary),

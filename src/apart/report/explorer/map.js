@@ -5,15 +5,18 @@ class Picture {
   // `pick(place)` makes it a control: by click, or with the arrow keys and Enter.
   constructor(world, label, pick) {
     const { left, top, wide, tall } = world.box;
+    const named = label !== "" && world.axes.length === 2 && world.form === "map";
+    const room = named ? 0.09 * Math.max(wide, tall) : 0.1;
     this.world = world;
     this.back = svg("g");
     this.lines = svg("g");
     this.marks = svg("g");
     this.cursor = svg("g");
     this.node = svg("svg", {
-      viewBox: `${left - 0.1} ${top - 0.1} ${wide + 0.2} ${tall + 0.2}`, class: "map",
+      viewBox: `${left - room} ${top - 0.1} ${wide + room + 0.1} ${tall + (named ? 0.6 * room : 0.1) + 0.1}`,
+      class: "map",
       role: pick ? "application" : "img", "aria-label": label,
-    }, ground(world), this.back, this.lines, this.marks, this.cursor);
+    }, ground(world), named && scales(world, room), this.back, this.lines, this.marks, this.cursor);
     if (pick) this.#listen(pick);
   }
 
@@ -171,9 +174,46 @@ function wallsOf(world) {
   return world.drawnWalls;
 }
 
+// What the rows and columns of a map of bins are: names, and values at both ends.
+function scales(world, room) {
+  const [rows, columns] = world.axes, { left, top, wide, tall } = world.box, size = 0.34 * room;
+  const text = (x, y, words, anchor, turned) => svg("text", { x, y, "font-size": size,
+    "text-anchor": anchor, transform: turned && `rotate(-90 ${x} ${y})`, class: "scales" }, words);
+  const below = top + tall + 1.1 * size, beside = left - 0.4 * size;
+  return svg("g", { "aria-hidden": "true" },
+    text(beside, top + tall, value(rows.high), "start", true),
+    text(beside, top + tall / 2, titleOf(rows), "middle", true),
+    text(beside, top, value(rows.low), "end", true),
+    text(left, below, value(columns.low), "start"),
+    text(left + wide / 2, below, titleOf(columns), "middle"),
+    text(left + wide, below, value(columns.high), "end"));
+}
+
+function titleOf(axis) {
+  return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
+}
+
+function value(number) {
+  return String(Number(number.toFixed(2))).replace("-", "\u2212");
+}
+
+// The values in a bin; the outermost bins also hold what lies outside.
+function binOf(axis, bin) {
+  const { low, high, bins, unit } = axis, of = unit ? ` ${unit}` : "";
+  const ends = [bin, bin + 1].map((n) => low + n * (high - low) / bins).sort((a, b) => a - b);
+  const first = bin === 0, last = bin === bins - 1;
+  if (!first && !last) return `${axis.name} ${value(ends[0])} to ${value(ends[1])}${of}`;
+  return first === low < high ? `${axis.name} below ${value(ends[1])}${of}`
+    : `${axis.name} above ${value(ends[0])}${of}`;
+}
+
 // What people call a place.
 function nameOf(world, place) {
   const label = world.labels[place], seen = world.names ? `: ${world.names[place]}` : "";
+  if (world.axes.length) {
+    const bins = label.split(", ");
+    return world.axes.map((axis, i) => binOf(axis, Number(bins[i]))).join(", ");
+  }
   if (world.form === "list") return `${world.noun} ${label}${seen}`;
   const [row, column, ...more] = label.split(", ");
   const which = more.length ? `, ${world.noun} ${more.join(", ")}` : "";

@@ -67,9 +67,9 @@ function playPart() {
     arrange();
   });
   panels[0].chosen = (skill) => change({ skill });
-  return part("play", "Watch a skill", wordsFor("Click a place to let the skill begin there: its "
-    + "policy is read from the checkpoint and acts in every state, also where training never put "
-    + "it.", "The episode of the skill that was evaluated at the end of training."), bar, second);
+  return part("play", "Watch a skill", wordsFor("Click a place to start the skill there. Its policy "
+    + "comes from the checkpoint and acts in every state, visited in training or not.",
+  "The episode of the skill in the last evaluation."), bar, second);
 }
 
 // One map with a skill walking on it.
@@ -88,8 +88,8 @@ class Walker {
   open(run, skill) {
     this.run = run;
     this.begin = run.start;
-    this.picture = new Picture(run.world, `${this.title} walking. Arrow keys move, Enter lets it `
-      + "begin there.", (place) => this.from(place));
+    this.picture = new Picture(run.world, `${this.title} walking. Arrow keys move, Enter starts `
+      + "it there.", (place) => this.from(place));
     this.control = stepper(this.title, skill, run.skills - 1, (number) => {
       this.choose(number);
       this.chosen(number);

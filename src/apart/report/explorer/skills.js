@@ -1,9 +1,9 @@
 // All skills on one map; a click on a place gives the skill that owns it, and its path.
 
 const STANDINGS = {
-  owner: "is the skill of its last place",
-  repeated: "repeated: another skill ends there too, although places are left",
-  spare: "spare: every place in reach has its skill already",
+  owner: "the first skill that ends there",
+  repeated: "repeated: an earlier skill ends there, and other places have none",
+  spare: "spare: an earlier skill ends there, and every place in reach has one",
 };
 
 function skillsPart() {
@@ -61,8 +61,8 @@ function skillsPart() {
 
   listen((_, another) => { if (another) rebuild(); draw(); });
   return shownWhere(hasPlaces, part("skills", "Skills on the map",
-    "Each line is the path of one skill; each number stands where that skill ends. Click a place "
-    + "to choose the skill that ends there. The ring is the start.",
+    "Each line is the path of one skill, and each number stands where that skill ends. Click a "
+    + "place to choose the skill that ends there. The ring is the start.",
     html("div", { class: "beside" }, panel, side)));
 }
 
@@ -73,7 +73,7 @@ function aboutSkill(run, skill) {
   return [
     ["ends in", nameOf(world, last)],
     run.observed && !world.names && ["observed there", run.observed[skill]],
-    ["probability", `${rounded(run.probability[skill])} (the discriminator, there)`],
+    ["posterior there", rounded(run.probability[skill])],
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
     run.task && ["earns", `${run.task.returns[skill]} of ${run.task.best} points of the task`],

@@ -3,8 +3,8 @@
 function tilesPart() {
   const grid = html("div", { class: "tiles", role: "group", "aria-label": "All skills" });
   const count = html("span", { class: "muted" });
-  const words = html("span", {}, "Sorted by where they end. Dashed: repeated (another skill ends "
-    + "there too) or spare (every place in reach has its skill already).");
+  const words = html("span", {}, "Sorted by last place. A dashed tile is repeated (an earlier skill "
+    + "ends there) or spare (the same, and every place in reach has a skill).");
   let shown = "all", tiles = new Map();
   const choose = choice([["all", "all skills"], ["owner", "one for each place"],
     ["again", "repeated and spare"]], shown, (value) => { shown = value; rebuild(); });

@@ -67,7 +67,7 @@ function trainingPart() {
     picture = new Picture(run.world, "Places with a skill, at a moment of training");
     panel.replaceChildren(...(stored ? [picture.node] : []));
     if (!stored) {
-      said.replaceChildren("This run did not store where its skills ended while it trained "
+      said.replaceChildren("This run did not store where its skills ended during training "
         + "(history.jsonl).");
       return;
     }
@@ -75,10 +75,10 @@ function trainingPart() {
     show(run.history.steps.length - 1);
   });
   return shownWhere(hasPlaces, part("training", "Through training", html("span", {},
-    html("span", { class: "swatch kept" }), " has a skill ",
-    html("span", { class: "swatch won" }), " won since the moment before ",
-    html("span", { class: "swatch lost" }, "\u00d7"), " lost. The number is the first skill that "
-    + "ends there."), bar, html("div", { class: "beside" }, panel,
+    html("span", { class: "swatch kept" }), " has a skill, ",
+    html("span", { class: "swatch won" }), " won since the evaluation before, ",
+    html("span", { class: "swatch lost" }, "\u00d7"), " lost since then. The number is the first "
+    + "skill that ends there."), bar, html("div", { class: "beside" }, panel,
     html("div", { class: "side" }, said))));
 }
 

@@ -41,6 +41,7 @@ class Met(NamedTuple):
 
     episodes: Episodes
     rounds: Array  # [] rounds made with this one
+    full_rounds: Array  # [] rounds of full length that all steps so far amount to
     graph: Callable[[], Graph] | None  # of all transitions that were seen, where they are kept
 
 

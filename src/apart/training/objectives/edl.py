@@ -83,7 +83,7 @@ def build(given: Given) -> Objective:
     def meet(kept: Stages, met: Met, hyper: Hyper) -> Stages:
         kept = kept._replace(cover=cover.meet(kept.cover, met, hyper))
         kept = seen.add(kept, met.episodes)
-        due = ~kept.ready & (met.rounds >= COVER * hyper.rounds)
+        due = ~kept.ready & (met.full_rounds >= COVER * hyper.rounds)
         coded: Stages = jax.lax.cond(due, _coded, lambda now: now, kept)
         return coded
 
