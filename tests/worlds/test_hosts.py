@@ -546,7 +546,7 @@ def test_seeds_side_by_side_find_the_module_beside_them(tmp_path, monkeypatch):
         (f"{WALK}:trouble=forgets", ["seeds +ignored"]),
         ("gym:FrozenLake-v1:is_slippery=false", ["as a table +yes, 16 states", "next, a table"]),
         ("gym:CartPole-v1", ["as a table +no: .*; real numbers seldom repeat\n"]),
-        ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; not seen: pair, words"]),
+        ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; left out: pair, words"]),
     ],
 )
 def test_check_says_how_a_world_will_work(text, lines, capsys):
