@@ -357,7 +357,7 @@ def test_a_page_is_written_of_runs_and_sets_of_runs(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("3 runs: open ")
     for wrong, said in (
         (tmp_path / "page.txt", "does not end in .html or .htm"),
-        (tmp_path / "no" / "page.html", "is no file in a folder that exists"),
+        (tmp_path / "no" / "page.html", "is not a file in a folder that exists"),
     ):
         with pytest.raises(apart.UserError, match=f"^out.*{said}"):
             apart.write_page(one, out=wrong)

@@ -267,5 +267,5 @@ def test_a_finished_run_that_was_changed_is_refused_when_it_is_read(bases, tmp_p
 
 
 def everything(folder):
-    run = apart.load(folder)
+    run = run_folder.load(folder)  # as it is stored: `apart.load` makes lost skills again
     return run.summary, run.skills, run.metrics, run.details, run.history

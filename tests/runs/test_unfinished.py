@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
 import signal
 
 import pytest
 import twins
+from mutate import Mutator
 
 import apart
 from apart._errors import RunInterrupted, UserError
@@ -218,6 +220,23 @@ def test_damage_is_noticed_all_the_same(begun):
     (begun / run_folder.METRICS).write_text("env_steps,updates\nx,y\n")
     with pytest.raises(UserError, match=r"metrics\.csv: not written by this version"):
         apart.load(begun)
+
+
+def test_random_damage_is_an_error_or_harmless(stopped, tmp_path):
+    seen = {"read": 0, "refused": 0}
+    for number in range(150):
+        folder = shutil.copytree(stopped, tmp_path / str(number))
+        Mutator(random.Random(f"unfinished {number}"), stopped).mutate(folder)
+        try:
+            run = run_folder.read(folder)
+            _ = run.metrics, run.details, run.history, repr(run)
+        except UserError as error:
+            assert "\n" not in str(error)
+            seen["refused"] += 1
+        else:
+            seen["read"] += 1
+        shutil.rmtree(folder)
+    assert min(seen.values()) > 10
 
 
 def test_the_count_of_a_snapshot_is_that_of_its_skills(stopped):

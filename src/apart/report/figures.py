@@ -217,8 +217,8 @@ def _told(
     when = several if len(times) > 1 else str(times[-1])
     words = f"{n} skills" if number == n else f"the first {number} of {n} skills"
     moved = sum(run.skills[k].last_state != at for (k, _), at in zip(order, last, strict=True))
-    differ = f"; {moved} end elsewhere than in training's evaluation" * (moved > 0)
-    faint = "; faint: an earlier one ends there too" * any(again for _, again in order)
+    differ = f"; {moved} end elsewhere than in the last evaluation" * (moved > 0)
+    faint = "; faint: an earlier skill ends there too" * any(again for _, again in order)
     return f"{words} after {when} steps, or where they ended{faint}{differ}"
 
 
@@ -226,12 +226,12 @@ def _head(figure: draw.Figure, run: run_folder.Run, edge: float, tall: float, wo
     """What the picture shows, in two lines; ``tall`` inches, ``edge`` a share of the width."""
     s = run.summary
     found = run_folder.found(run.n_effective, run.n_available, len(run.skills))
-    counted = f"{found} last states" if run.world.places.counted else "trained, not counted,"
+    counted = f"{found} last states " if run.world.places.counted else ""
     world = short_name(s["world"], run.spec)
     unfinished = "" if run.finished else f" · {run.progress}"
     for text, at, size in (
         (f"{world} · {s['method']} · seed {s['seed']}{unfinished}", 0.08, 11.0),
-        (f"{counted} after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
+        (f"{counted}after {s['env_steps']:,} steps; {words}", 0.30, 9.0),
     ):
         figure.text(edge, 1 - at / tall, text, fontsize=size, va="top")
 

@@ -62,20 +62,24 @@ def write(found: Sequence[Run | RunSet], out: Path | None = None) -> Written:
 
     Args:
         found: runs and sets of runs, at least one.
-        out: the page, which replaces what is there. Unless given, `folder.REPORT` in the folder of
-            one run or set; of several the same beside them, in the folder that they have in common,
-            with their names in its own where a page of other runs has that name.
+        out: the page; it replaces a file of that name. By default ``report.html`` in the folder of
+            one run or set. The page of several is beside them, in their common parent folder:
+            ``report.html``, or ``report-A-B.html`` if that name is taken.
 
     Raises:
         UserError: a page cannot be there, or a run does not load; nothing was written.
     """
     runs = list({run.path.resolve(): run for one in found for run in one.runs}.values())
-    folders = list(dict.fromkeys(one.path.resolve() for one in found))
+    given = dict.fromkeys(one.path.resolve() for one in found)
+    folders = [folder for folder in given if not given.keys() & set(folder.parents)]
     of = _selection(folders)
-    if out is None:
-        path = _beside(folders, of) if folders[1:] else found[0].path / run_folder.REPORT
-    else:
+    if out is not None:
         path = out
+    elif folders[1:]:
+        path = _beside(folders, of)
+    else:
+        whole = next(one for one in found if one.path.resolve() == folders[0])
+        path = whole.path / run_folder.REPORT
     if path.suffix.lower() not in _ENDINGS:
         raise UserError(f"--out: {path} does not end in {' or '.join(_ENDINGS)}")
     if path.is_dir() or not path.parent.is_dir():

@@ -67,6 +67,10 @@ def legend(noun: str) -> list[Any]:
         Line2D([], [], color=START, marker="o", markersize=5, label="start", **mark),
         Line2D([], [], color=_LINE, marker="s", markersize=6, label="last position", **mark),
         Line2D(
-            [], [], color=_LINE, alpha=FAINT, label=f"faint: an earlier skill ends in the {noun}"
+            [],
+            [],
+            color=_LINE,
+            alpha=FAINT,
+            label=f"faint: same {noun} as an earlier skill",
         ),
     ]

@@ -514,6 +514,7 @@ def _config_of(folder: Path) -> Described:
         raise UserError(f"{folder / CONFIG}: {error}") from None
     with shaped(folder / CONFIG):
         int(today["config"]["skills"]), int(today["config"]["horizon"])
+        str(today["config"]["method"]), int(today["config"]["steps"]), int(today["config"]["seed"])
         config, spec = dict(today["config"]), dict(today["world"])
         return Described(config, spec, str(stored.get("config_sha256")), today.get(OBSERVATIONS))
 

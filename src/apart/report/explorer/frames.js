@@ -25,7 +25,7 @@ function frame(run, number) {
 function strip(run, skill) {
   const numbers = framesOf(run, skill);
   if (!numbers) return null;
-  return html("ol", { class: "strip", "aria-label": `What is seen of skill ${skill}` },
+  return html("ol", { class: "strip", "aria-label": `Frames of skill ${skill}` },
     numbers.map((number, n) => html("li", {}, frame(run, number),
       html("span", {}, `step ${run.frames.times[n]}`))));
 }

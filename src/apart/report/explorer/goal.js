@@ -6,7 +6,7 @@ function goalPart() {
   const total = html("p", { class: "words" });
   const sets = html("div", { class: "bar" });
   let picture = null, goal = 0, start = 0, setting = "goal";
-  const home = button("start again from the start", () => { start = state.run.start; draw(); });
+  const home = button("back to the start", () => { start = state.run.start; draw(); });
   const radio = (value, text) => {
     const input = html("input", { type: "radio", name: "sets", value,
       change: () => { setting = value; } });
@@ -73,8 +73,8 @@ function goalPart() {
     sets.hidden = !canWalk(run);
     if (sets.hidden) setGoal();
     const pairs = reachedPairs(run);
-    total.textContent = pairs === null ? "" : "Of all pairs of a start and a goal, "
-      + `${whole(pairs.pairs)}, some skill reaches the goal in ${whole(pairs.comes)} `
+    total.textContent = pairs === null ? "" : "Some skill reaches the goal in "
+      + `${whole(pairs.comes)} of all ${whole(pairs.pairs)} pairs of a start and a goal `
       + `(${tenths(pairs.comes / pairs.pairs)} %) and ends there in ${whole(pairs.ends)} `
       + `(${tenths(pairs.ends / pairs.pairs)} %).`;
     draw();

@@ -73,7 +73,7 @@ function aboutSkill(run, skill) {
   return [
     ["ends in", nameOf(world, last)],
     run.observed && !world.names && ["observed there", run.observed[skill]],
-    ["posterior of the skill there", rounded(run.probability[skill])],
+    ["posterior there", rounded(run.probability[skill])],
     run.certainty[skill] < 1 && ["certainty", `${percent(run.certainty[skill])} of its episodes`],
     ["arrives after", `${arrival(path)} of ${path.length - 1} steps`],
     run.task && ["earns", `${run.task.returns[skill]} of ${run.task.best} points of the task`],
