@@ -449,7 +449,7 @@ def test_the_first_line_of_progress_comes_after_seconds_not_minutes(monkeypatch)
     monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
     lines = progress.Lines(stream := io.StringIO())
     at = progress.Progress(1, 1000, 0, 85, 0.0, 100)
-    for seconds, speed in ((6, 0.0), (7, 5.0), (50, 5.0), (68, 5.0)):
+    for seconds, speed in ((6, 0.0), (7, 5.0), (13, 5.0), (50, 5.0), (74, 5.0)):
         now[0] = float(seconds)
         lines(at._replace(steps_per_second=speed))
     assert len(stream.getvalue().splitlines()) == 2

@@ -95,6 +95,17 @@ def test_a_page_that_needs_gymnasium_says_first_how_to_install_it(name):
     assert 0 <= text.find("pip install -e '.[gym]'") < text.find("```python")
 
 
+def test_the_script_for_stable_baselines3_works(tmp_path):
+    pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed")
+    (code,) = blocks(ROOT / "docs" / "guide" / "skills.md", "py")
+    script = tmp_path / "script.py"
+    script.write_text(code)
+    command = [sys.executable, str(script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.findall(r"^(PPO|DQN) ", done.stdout, re.MULTILINE) == ["PPO", "PPO", "DQN"]
+
+
 def test_every_script_of_a_tutorial_can_be_run_again():
     for code in blocks(ROOT / "docs" / "guide" / "tutorial.md", "python"):
         assert code.count("apart.train(") == code.count("overwrite=True")

@@ -541,12 +541,12 @@ def test_seeds_side_by_side_find_the_module_beside_them(tmp_path, monkeypatch):
         (f"{WALK}:actions=box3", ["3 dimensions of 3 bins", "places +none known", "T = 30"]),
         (
             f"{WALK}:noise=0.5",
-            ["chance +has a part", "seeds +respected", "as a table +no: is stoch"],
+            ["transitions +random", "seeds +used", "as a table +no: is stoch"],
         ),
-        (f"{WALK}:trouble=forgets", ["seeds +not respected"]),
+        (f"{WALK}:trouble=forgets", ["seeds +ignored"]),
         ("gym:FrozenLake-v1:is_slippery=false", ["as a table +yes, 16 states", "next, a table"]),
         ("gym:CartPole-v1", ["as a table +no: .*; real numbers seldom repeat\n"]),
-        ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; not seen: pair, words"]),
+        ("gym:hostile:Talks-v0", ["image, 4 x 4 x 3 uint8; left out: pair, words"]),
     ],
 )
 def test_check_says_how_a_world_will_work(text, lines, capsys):

@@ -185,9 +185,9 @@ def _begins(job: jobs.Job) -> str:
     if isinstance(world, TableWorld):
         reached = held(world, config.hold).n_available(config.decisions)
         noun = world.places.noun
-        line = (
-            f"{config.method} in {world.name}: {reached} of {world.n_states} {noun}s can be "
-            f"reached in {horizon}{walled_off(world)}, {skills}"
+        line += (
+            f"\n{reached} of {world.n_states} {noun}s can be reached in an episode"
+            f"{walled_off(world)}"
         )
         if reached < world.n_states:
             far = int(world.distance.max())
@@ -199,17 +199,17 @@ def _begins(job: jobs.Job) -> str:
         if config.skills < reached and config.updates_per_episode and not facts.solves_task(config):
             line += f"\nnote: {skills} for {reached} {noun}s: {_few(config, noun)}"
     if not config.updates_per_episode and METHODS[config.method].learns:
-        line += "\nnote: --updates-per-episode 0: nothing is learnt"
+        line += "\nnote: --updates-per-episode 0: nothing is learned"
     return line
 
 
 def _few(config: Config, noun: str) -> str:
     """What becomes of fewer skills than places."""
     if facts.spreads(config):
-        return f"they will spread; --skills auto has one for each {noun}"
+        return f"they will spread out; --skills auto trains one for each {noun}"
     return (
-        "they will stay near the start; --method apart_spread spreads them, --skills auto has one "
-        f"for each {noun}"
+        "most will end near the start; --method apart_spread spreads them, --skills auto trains "
+        f"one for each {noun}"
     )
 
 

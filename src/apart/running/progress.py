@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable
@@ -82,13 +83,15 @@ class Lines:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._tenth, self._last, self._pause = 0, time.monotonic(), 5.0
+        self._tenth, self._last, self._pause = 0, math.inf, 5.0
 
     def __call__(self, progress: Progress) -> None:
         """Write a line if one is due."""
         tenth = 10 * progress.env_steps // progress.total_steps
         now = time.monotonic()
-        waited = now - self._last > self._pause and progress.steps_per_second > 0
+        if progress.steps_per_second > 0:  # it is under way
+            self._last = min(self._last, now)
+        waited = now - self._last > self._pause
         if tenth > self._tenth or waited:
             self._tenth, self._last, self._pause = tenth, now, 60.0
             print(words(progress), file=self._stream, flush=True)

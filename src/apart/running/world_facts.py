@@ -36,8 +36,8 @@ def facts(world: World, command: Command) -> Iterator[Fact]:
 
 def _of_table(world: TableWorld, command: Command) -> Iterator[Fact]:
     far = int(world.distance.max())
-    yield "kind", f"a table of {world.n_states:,} {world.places.noun}s, all transitions known"
-    yield "observations", "the state's number"
+    yield "kind", f"a table of {world.n_states:,} {world.places.noun}s with known transitions"
+    yield "observations", "the number of the state"
     yield "actions", f"{world.about.n_actions} (Discrete)"
     yield (
         "places",
@@ -47,13 +47,13 @@ def _of_table(world: TableWorld, command: Command) -> Iterator[Fact]:
     if world.task is not None:
         cells = several(int(np.count_nonzero(world.task)), world.places.noun)
         best = tasks.best_return(world, world.about.horizon)
-        yield "task", f"{cells} worth points; T steps earn {best:g} at most"
+        yield "task", f"{cells} with points; an episode earns at most {best:g}"
     away = f"the farthest {world.places.noun} is {several(far, 'step')} away"
     yield "episodes", f"T = {world.about.horizon}; {away}"
     starts = f"in any of {len(world.starts)} states" if world.starts else "in the same state"
-    yield "seeds", f"respected; every episode starts {starts}"
-    yield "chance", "none" if world.deterministic else "several successors of an action"
-    yield "as a table", "it is one"
+    yield "seeds", f"used; every episode starts {starts}"
+    yield "transitions", "deterministic" if world.deterministic else "random transitions"
+    yield "as a table", "yes, this is one"
     yield "speed", "compiled into the training loop; 'apart bench' measures it"
     if world.task is not None:
         solving = {"method": next(filter(needs_task, METHODS)), "skills": 6, "steps": "100k"}
@@ -64,7 +64,7 @@ def _of_table(world: TableWorld, command: Command) -> Iterator[Fact]:
 def _of_jax(world: JaxWorld, command: Command) -> Iterator[Fact]:
     yield "kind", "JAX functions"
     yield from _arrays(world)
-    yield "seeds", "respected"
+    yield "seeds", "used"
     yield "as a table", "no: its states are not listed"
     yield "speed", "compiled into the training loop"
     yield from _usual(world, command)
@@ -80,9 +80,9 @@ def _of_host(world: HostWorld, command: Command) -> Iterator[Fact]:
     where = world.about.spec.get("places")
     if isinstance(where, Mapping) and where.get("varies"):
         start = f"the layout depends on the seed; gym:{_with_seed(world.name)} keeps one"
-    ignored = "not respected: a run that is stopped and resumed will differ"
-    yield "seeds", f"respected; {start}" if seen.repeats else ignored
-    yield "chance", _chance(seen.repeats, seen.by_chance)
+    ignored = "ignored: a run that is stopped and resumed will differ"
+    yield "seeds", f"used; {start}" if seen.repeats else ignored
+    yield "transitions", _chance(seen.repeats, seen.by_chance)
     countable, why = _as_table(world)
     yield "as a table", why
     yield "speed", f"{seen.steps_per_second:,.0f} steps/s of random play, {_SIDE} side by side"
@@ -101,12 +101,12 @@ def _arrays(world: JaxWorld | HostWorld) -> Iterator[Fact]:
     shape = " x ".join(map(str, obs.shape))
     kind = "an image" if len(obs.shape) == 3 else "a vector"
     dropped = spec.get("observation", {}).get("dropped", ()) if "id" in spec else ()
-    without = f"; not seen: {', '.join(dropped)}" if dropped else ""
+    without = f"; left out: {', '.join(dropped)}" if dropped else ""
     yield "observations", f"{kind}, {shape} {obs.dtype}{without}"
     yield "actions", _actions(world)
     places = world.places
     if not places.counted:
-        yield "places", f"none known; skills are counted: {evidence(world)}"
+        yield "places", f"none known, so skills cannot be counted: {evidence(world)}"
     else:
         n = "" if places.n is None else f" {places.n:,}"
         by = spec["places"] if isinstance(spec.get("places"), str) else f"{places.noun}s"
@@ -125,8 +125,8 @@ def _actions(world: JaxWorld | HostWorld) -> str:
 
 def _chance(repeats: bool, by_chance: bool | None) -> str:
     if not repeats or by_chance is None:
-        return "cannot be told"
-    return "has a part in what follows an action" if by_chance else "none seen in what follows"
+        return "unknown"
+    return "random" if by_chance else "deterministic, as far as was seen"
 
 
 def _as_table(world: HostWorld) -> tuple[bool, str]:

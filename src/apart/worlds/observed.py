@@ -36,6 +36,8 @@ def plain(observation: Any, most: int = MOST) -> Any:
     if isinstance(observation, Mapping):
         return {str(key): plain(part, most) for key, part in observation.items()}
     if isinstance(observation, list | tuple):
+        if len(observation) > most:
+            return f"{len(observation)} values"
         return [plain(part, most) for part in observation]
     if isinstance(observation, np.ndarray):
         if observation.size <= most and observation.dtype.kind in "biufO":
