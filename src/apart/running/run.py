@@ -28,7 +28,7 @@ from apart.runs.lock import Lock
 from apart.runs.plan import Plan
 from apart.settings import only_here
 from apart.training.evaluate import Evaluation
-from apart.training.program import program
+from apart.training.program import Program, program
 from apart.training.state import (
     COUNTED,
     StepCount,
@@ -197,7 +197,11 @@ class _Training:
         self._save(state)
         self.logbook.end(steps, evaluation, self._wall_seconds())
         self.writer.skills(records.skills_of(self.world, evaluation), self.identity, self._evidence)
-        self.writer.summary(self._summary(steps, evaluation, self._random_walk(state)))
+        self.writer.summary(
+            self._summary(
+                steps, evaluation, random_walk(self.world, self.config, self.program, state)
+            )
+        )
         return run_folder.load(self.writer.path)
 
     def _steps(self, state: TrainState) -> int:
@@ -325,17 +329,6 @@ class _Training:
             counted=self.world.places.counted,
         )
 
-    def _random_walk(self, state: TrainState) -> float | None:
-        """What random actions find: exact in tables, else in as many episodes as there are skills.
-
-        None where the world has no places to count.
-        """
-        if self.program.random is None:
-            return records.random_walk(self.world, self.config)
-        if not self.world.places.counted:
-            return None
-        return len(np.unique(np.asarray(self.program.random(state))))
-
     def _summary(
         self, env_steps: int, evaluation: Evaluation, random_walk: float | None
     ) -> dict[str, Any]:
@@ -360,6 +353,18 @@ class _Training:
             "machine": machine.words(),
             "version": __version__,
         }
+
+
+def random_walk(world: World, config: Config, made: Program, state: TrainState) -> float | None:
+    """What random actions find: exact in tables, else in as many episodes as there are skills.
+
+    None where the world has no places to count.
+    """
+    if made.random is None:
+        return records.random_walk(world, config)
+    if not world.places.counted:
+        return None
+    return len(np.unique(np.asarray(made.random(state))))
 
 
 def _versions() -> dict[str, Any]:

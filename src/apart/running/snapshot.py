@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from apart._config import Config
 from apart._errors import UserError
 from apart.running import cache, records
-from apart.running.run import last_state
+from apart.running.run import last_state, random_walk
 from apart.runs import checkpoint, plan
 from apart.runs import folder as run_folder
 from apart.runs.checkpoint import Saved
@@ -40,12 +40,14 @@ def snapshot(run: Run) -> Run:
     try:
         state = restored(config, trained.init(jnp.uint32(config.seed), hyper), saved.arrays)
         evaluation = jax.device_get(trained.evaluate(state, hyper))
+        walk = random_walk(world, config, trained, state)
     finally:
         trained.close()
     entries = records.skills_of(world, evaluation)
     summary = {
         **run.summary,
         **_summary(config, world, env_steps(config, state), saved, evaluation),
+        "n_random_walk": walk,
     }
     return dataclasses.replace(run, summary=summary, evaluated=Evaluated(entries, saved))
 
@@ -77,7 +79,6 @@ def _summary(
         "n_effective": counted,
         "n_available": n_available(held(world, config.hold), config.decisions),
         "evidence": evidence(world, by_luck=config.updates_per_episode == 0),
-        "n_random_walk": records.random_walk(world, config),
         "spread": records.spread_of(world, config, evaluation),
         "task": records.task_of(world, config, evaluation),
         "env_steps": steps,
