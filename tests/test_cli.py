@@ -38,7 +38,7 @@ def test_train_writes_a_run_and_prints_the_result(corridor, tmp_path, capsys):
     assert "of 3 skills after 200 steps" in printed.out
     assert "skills that end in each cell" in printed.out
     assert str(out) in printed.out
-    assert "3 of 3 cells can be reached in 4 steps" in printed.err
+    assert "3 of 3 cells can be reached" in printed.err
     assert "left" in printed.err
     assert "\x1b" not in printed.err
     assert (out / "skills.png").exists()
@@ -302,9 +302,9 @@ def test_few_skills_and_short_episodes_get_a_hint(tmp_path, capsys):
     words = ["train", str(map_file), *TINY, "--out", str(tmp_path / "run"), "--no-draw"]
     assert main(words) == 0
     printed = capsys.readouterr()
-    assert "5 of 6 cells can be reached in 4 steps (1 more is walled off)" in printed.err
+    assert "5 of 6 cells can be reached in an episode (1 more is walled off)" in printed.err
     assert "the farthest cell is 5 steps away; --horizon auto reaches it" in printed.err
-    assert "3 skills for 5 cells: they will stay near the start; --method apart_sp" in printed.err
+    assert "3 skills for 5 cells: most will end near the start; --method apart_sp" in printed.err
     assert "of 3 possible skills after 200 steps" in printed.out
     assert "of 5 in reach" in printed.out
     measured = apart.load(tmp_path / "run").spread
@@ -390,7 +390,7 @@ def test_a_task_on_the_map_is_told(tmp_path, capsys):
     assert [line[5:6] for line in printed.out.split("\n\n")[1].splitlines()[-4:]] == [*"***", ""]
     assert main(["check", str(map_file)]) == 0
     said = capsys.readouterr().out
-    assert "task          3 cells worth points; T steps earn 36 at most" in said
+    assert "task          3 cells with points; an episode earns at most 36" in said
     line = next(line for line in said.splitlines() if line.startswith("for the task"))
     method = line.split("--method ")[1].split()[0]
     assert needs_task(method)
@@ -404,7 +404,7 @@ def test_who_learns_nothing_is_told_so(corridor, tmp_path, capsys):
     ):
         words = ["train", str(corridor), "--method", method, *small, *more]
         assert main([*words, "--out", str(tmp_path / method)]) == 0
-        assert ("nothing is learnt" in capsys.readouterr().err) == told
+        assert ("nothing is learned" in capsys.readouterr().err) == told
 
 
 def test_check_says_what_is_walled_off(tmp_path, capsys):

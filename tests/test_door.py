@@ -312,7 +312,7 @@ def test_a_method_like_another_has_all_of_its_other_options(monkeypatch):
     assert own.summary == "DOMiNO, held to half"
     (tables, beyond), slow = (METHODS["metra"], METHODS["metra"].beyond), METHODS["slow"]
     assert slow.options == {**tables.options, "learning_rate": 1e-4}
-    assert slow.beyond.options == {**beyond.options, "learning_rate": 1e-4}
+    assert slow.elsewhere.options == {**beyond.options, "learning_rate": 1e-4}
     assert (slow.beyond.decisions, slow.beyond.sees) == (beyond.decisions, beyond.sees)
     apart.register_method("often", "x", like="apart_plus", updates_per_episode=7)
     apart.register_method("briefly", "x", like="apart_spread", hold=2)

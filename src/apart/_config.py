@@ -245,6 +245,12 @@ class Config:
         """Environment steps between two evaluations, in rounds of full length."""
         return max(self.evaluate_every // self.collection, 1) * self.collection
 
+    @property
+    def updates_per_steps(self) -> tuple[int, int]:
+        """So many updates in so many steps, without a common divisor."""
+        common = math.gcd(self.updates_per_episode, self.collection)
+        return self.updates_per_episode // common, self.collection // common
+
     def updates_after(self, env_steps: int) -> int:
         """Updates that so many environment steps come with."""
         return env_steps * self.updates_per_episode // self.collection

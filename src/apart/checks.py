@@ -169,6 +169,12 @@ def _check_numbers(config: Config, world: World, facts: Facts) -> None:
             f"--steps {config.steps}: more than {_MOST:,} iterations of {config.collection} steps; "
             "use fewer steps, or more --episodes-per-update"
         )
+    updates, _ = config.updates_per_steps
+    if not isinstance(world, TableWorld) and 2 * updates * config.collection > _MOST:
+        raise UserError(
+            f"--updates-per-episode {config.updates_per_episode} after {config.collection:,} steps "
+            "is too much to count; give a number that divides these steps"
+        )
     k, planned = config.skills, None  # planned: the states among which skills share places
     if isinstance(world, TableWorld):
         samples = not (facts.counting and facts.rule.sweeps)  # replay: skill * T + t

@@ -136,8 +136,8 @@ def _affordable(
         set_["evaluate_every"] = -(-every // config.collection) * config.collection
     if "buffer" not in options:
         size = math.prod(world.obs.shape) * np.dtype(world.obs.dtype).itemsize
-        most = max(_REPLAY_BYTES // max(size, 1), config.transitions)
-        set_["buffer"] = min(config.buffer, most)
+        fits = min(config.buffer, _REPLAY_BYTES // max(size, 1))
+        set_["buffer"] = max(fits, config.transitions)
     return dataclasses.replace(config, **set_)
 
 

@@ -26,6 +26,7 @@ SQUARE = parse("S.\n..", "square")
 TESTS = Path(__file__).parents[1]
 OPTIONS = {"skills": 4, "horizon": 4, "learning_rate": 0.02, "discriminator_learning_rate": 0.02}
 OPTIONS |= {"batch": 64, "buffer": 2000, "steps": 3200, "evaluate_every": 1600}
+OPTIONS |= {"episodes_per_update": 1}
 TWINS = {"jax-grid": twins.jax_grid, "host-grid": twins.host_grid}
 
 
@@ -60,8 +61,7 @@ def test_all_kinds_find_the_same_skills(tmp_path):
         found[kind] = sorted(skill.last_state for skill in run.skills)
         assert run.n_available == run.n_effective == 4
         assert (run.path / "skills.json").exists()
-        walk = run.summary["n_random_walk"]
-        assert (walk is None) == (kind != "table")
+        assert 1 < run.summary["n_random_walk"] <= 4
         assert (run.spread is None) == (kind != "table")
     assert found["table"] == found["jax-grid"] == found["host-grid"]
     assert np.isnan(run.metrics[-1]["mutual_information"])  # nobody can know

@@ -136,9 +136,8 @@ def test_an_episode_that_ends_while_an_action_is_held_stays_where_it_ended(kind)
 def test_steps_horizon_and_trajectories_are_those_of_the_environment(kind, tmp_path):
     twins.register()
     world = {"table": ROOMS, "jax": twins.jax_grid(ROOMS), "host": twins.host_grid(ROOMS)}[kind]
-    run = apart.train(
-        world, method="diayn", horizon=12, hold=4, evaluate_every=60, out=tmp_path, **OPTIONS
-    )
+    options = {"horizon": 12, "hold": 4, "evaluate_every": 60, "episodes_per_update": 1, **OPTIONS}
+    run = apart.train(world, method="diayn", out=tmp_path, **options)
     assert run.summary["env_steps"] == 240
     assert run.summary["updates"] == 20
     assert [row["env_steps"] for row in run.metrics] == [0, 60, 120, 180, 240]

@@ -10,6 +10,7 @@ from gymnasium.vector import SyncVectorEnv
 
 import apart
 from apart import worlds
+from apart._errors import UserError
 from apart.runs import checkpoint
 from apart.settings import resolve
 from apart.training.program import program
@@ -128,6 +129,33 @@ def test_a_state_of_a_version_that_did_not_count_goes_on_from_full_rounds(tmp_pa
     (tmp_path / "summary.json").unlink()
     longer = 3 * SIDE * T * run.summary["updates"]
     assert apart.resume(tmp_path, steps=longer).summary["env_steps"] >= longer
+
+
+def test_updates_are_counted_exactly_however_long_a_round_is():
+    """512 episodes of 1,000 steps and an update in 50: steps times updates is above 32 bits."""
+    config, _ = resolve(in_jax(), "diayn", {"episodes_per_update": 512, "horizon": 1000})
+    assert config.collection * config.updates_per_episode > 2**31
+    assert config.updates_per_steps == (1, 50)
+    with pytest.raises(UserError, match="too much to count"):
+        resolve(in_jax(), "diayn", {**OPTIONS, "horizon": 99_991, "updates_per_episode": 99_989})
+
+
+def test_a_run_killed_after_its_last_checkpoint_ends_with_the_same_count(tmp_path):
+    options = {"method": "diayn", "steps": 900, "evaluate_every": 700, "out": tmp_path, **OPTIONS}
+    whole = apart.train(in_python(), **options).summary["n_effective"]
+    (tmp_path / "summary.json").unlink()
+    (tmp_path / "skills.json").unlink()
+    again = apart.resume(tmp_path)
+    assert again.summary["n_effective"] == whole == again.metrics[-1]["n_effective"]
+
+
+def test_lost_skills_are_made_again_where_episodes_end_early(tmp_path):
+    apart.train(in_python(), method="diayn", steps=500, out=tmp_path, **OPTIONS)
+    before = (tmp_path / "skills.json").read_bytes()
+    (tmp_path / "skills.json").unlink()
+    with pytest.warns(UserWarning, match="made again"):
+        apart.resume(tmp_path)
+    assert (tmp_path / "skills.json").read_bytes() == before
 
 
 def test_counts_carry_over_a_billion():

@@ -627,7 +627,7 @@ def test_skills_end_by_chance_in_a_slippery_lake(tmp_path, capsys):
     words = ["train", "table:gym:FrozenLake-v1", "--method", "apart_plus", "--steps", "4k"]
     words += ["--skills", "auto", "--horizon", "auto", "--progress", "lines"]
     assert main([*words, "--out", str(tmp_path / "run")]) == 0
-    assert "16 of 16 cells can be reached in 12 steps" in capsys.readouterr().err
+    assert "16 of 16 cells can be reached" in capsys.readouterr().err
     run = apart.load(tmp_path / "run")
     assert run.n_available == 16
     assert all(0 < skill.certainty <= 1 for skill in run.skills)

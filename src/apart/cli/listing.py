@@ -39,7 +39,7 @@ def run(parsed: argparse.Namespace) -> int:
     tables["experiments"] = {name: paper.experiment(name).title for name in paper.names()}
     for kind in parsed.kinds:
         if kind not in tables:
-            raise unknown("list", kind, tables)
+            raise unknown("list", kind, tables, see="apart list")
     shown = [kind for kind in tables if kind in parsed.kinds] if parsed.kinds else [*tables]
     for kind in shown:
         names = tables[kind]

@@ -171,7 +171,8 @@ def _chance(run: Run) -> list[str]:
     learns = int(run.config["updates_per_episode"]) > 0
     if walk is None or not learns or run.n_effective >= walk:
         return []
-    return [f"fewer than random actions reach ({walk:g})"]
+    sampled = "" if isinstance(run.world, TableWorld) else " in one sample"
+    return [f"fewer than random actions reach{sampled} ({walk:g})"]
 
 
 def _reference(run: Run) -> list[str]:

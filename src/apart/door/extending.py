@@ -48,11 +48,12 @@ def register_method(
 
 
 def _changed(base: Method, summary: str, options: Mapping[str, Any]) -> Method:
-    """``base`` with other ``options``, in tables and beyond."""
-    beyond = None if base.beyond is None else _changed(base.beyond, summary, options)
-    return dataclasses.replace(
-        base, summary=summary, options={**base.options, **options}, beyond=beyond
+    """``base`` with other ``options``, in tables and elsewhere."""
+    in_tables, elsewhere = (
+        dataclasses.replace(record, summary=summary, options={**record.options, **options})
+        for record in (base, base.elsewhere)
     )
+    return dataclasses.replace(in_tables, beyond=elsewhere)
 
 
 def register_reward(

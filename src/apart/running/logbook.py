@@ -60,6 +60,7 @@ class Logbook:
 
     def end(self, steps: int, evaluation: Evaluation, wall_seconds: float) -> None:
         """Write what only the end has; after the last save, as a longer run lacks it."""
+        self.n_effective = records.count(float(evaluation.n_effective))
         between = self._last_row != steps
         if between:
             self._row(steps, evaluation, wall_seconds)

@@ -13,7 +13,7 @@ from apart.runs.folder import Writer
 from apart.runs.plan import Plan
 from apart.training.evaluate import Evaluation
 from apart.training.program import program
-from apart.training.state import from_arrays, hyper_of
+from apart.training.state import env_steps, hyper_of, restored
 from apart.worlds.world import evidence
 
 
@@ -26,12 +26,15 @@ def skills(writer: Writer, found: Plan, saved: Saved | None) -> None:
         UserError: there is no checkpoint of the end, or the evaluation differs from the summary.
     """
     config, world, path = found.config, found.world, writer.path / run_folder.SKILLS
-    if saved is None or saved.iteration != config.iterations:
-        raise UserError(f"{path}: is missing, and no checkpoint of the end is there to remake it")
+    lost = UserError(f"{path}: is missing, and no checkpoint of the end is there to remake it")
+    if saved is None:
+        raise lost
     cache.use()
     made, hyper = program(world, config), hyper_of(config)
     try:
-        state = from_arrays(made.init(jnp.uint32(config.seed), hyper), saved.arrays)
+        state = restored(config, made.init(jnp.uint32(config.seed), hyper), saved.arrays)
+        if env_steps(config, state) < config.steps:
+            raise lost
         evaluation: Evaluation = jax.device_get(made.evaluate(state, hyper))
     finally:
         made.close()

@@ -153,6 +153,7 @@ class _Training:
         self.logbook = Logbook(writer, config, self.n_available)
         self.clock = Clock()
         self.total = config.total_steps
+        self.began_in = 0  # the round in which this process began
         self.began_at = 0  # environment steps made before this process began
         self.last_good: Path | None = None
 
@@ -210,7 +211,7 @@ class _Training:
 
     def _go_on(self, saved: checkpoint.Saved, steps: int) -> None:
         """What the host knew when ``saved`` was written; its rows are in the metrics."""
-        self.began_at, self.last_good = steps, saved.path
+        self.began_in, self.began_at, self.last_good = saved.iteration, steps, saved.path
         self.clock.go_on(saved.manifest.get("seconds", {}))
         path = self.writer.path / run_folder.METRICS
         written = run_folder.read_log(path, saved.manifest["logs"][run_folder.METRICS])
@@ -224,9 +225,8 @@ class _Training:
         """
         steps = self._steps(state)
         while steps < due and not self.stop():
-            made, seconds = steps - self.began_at, self.clock.training_here
-            speed = made / seconds if seconds else 0.0
-            n = max(int(speed * _SLICE_SECONDS / self.config.collection), 1)
+            rounds, seconds = int(state.iteration) - self.began_in, self.clock.training_here
+            n = max(int(rounds / seconds * _SLICE_SECONDS), 1) if seconds else 1
             with self.clock.training():
                 state = self._rounds(state, n, due)
                 finite = bool(self.program.finite(state))

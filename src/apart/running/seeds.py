@@ -92,7 +92,7 @@ def _finish(
         if not (path / run_folder.CONFIG).exists():
             with claims.claim(path, overwrite=False):
                 plan.write(path, plans[path].config, plans[path].world)
-    total = sum(plans[path].config.total_steps for path in todo)
+    total = {path: plans[path].config.steps for path in todo}
     try:
         failures = engine(todo, _Sums(total, listener or (lambda _: None)), math.inf)
     except RunInterrupted as stop:
@@ -108,8 +108,8 @@ def _finish(
 class _Sums:
     """Adds up the progress of the seeds."""
 
-    def __init__(self, total: int, listener: Listener) -> None:
-        self._total, self._listener = total, listener
+    def __init__(self, total: Mapping[Path, int], listener: Listener) -> None:
+        self._total, self._listener = dict(total), listener  # of each seed, as far as is known
         self._latest: dict[Path, Mapping[str, Any]] = {}
         self._measured: dict[str, dict[Path, float]] = {name: {} for name in _MEASURES}
 
@@ -118,12 +118,13 @@ class _Sums:
             self._latest[path] = {**self._latest.get(path, {}), "steps_per_second": 0.0}
             return
         self._latest[path] = progress
+        self._total[path] = progress.get("total_steps", self._total[path])
         measured = {name: self._mean(name, path, progress.get(name)) for name in _MEASURES}
         known = [p for p in self._latest.values() if "n_effective" in p]
         self._listener(
             Progress(
                 env_steps=sum(p["env_steps"] for p in known),
-                total_steps=self._total,
+                total_steps=sum(self._total.values()),
                 n_effective=round(sum(p["n_effective"] for p in known) / len(known), 1),
                 n_available=known[0]["n_available"],
                 steps_per_second=sum(p["steps_per_second"] for p in known),

@@ -159,7 +159,9 @@ def _usual(world: JaxWorld | HostWorld, command: Command) -> Iterator[Fact]:
     """How training goes there with nothing but a method."""
     options: Mapping[str, Any] = {"method": "apart_spread"}
     config, _ = resolve(world, "apart_spread", {})
-    held = f"each action held for {config.hold} steps" if config.hold > 1 else "no action held"
+    held = (
+        f"each action held for {config.hold} steps" if config.hold > 1 else "actions are not held"
+    )
     yield (
         "defaults",
         f"{config.skills} skills, {config.steps:,} steps, {held}, an update in "

@@ -104,7 +104,7 @@ def assemble(
         if known is not None:
             model = known.add(learnt.model, new)
             learnt, graph = learnt._replace(model=model), lambda: known.graph(model)
-        met = Met(new, rounds, rounds if pace is None else pace.rounds, graph)
+        met = Met(new, rounds, graph, None if pace is None else pace.rounds)
         return learnt._replace(discriminator=objective.meet(learnt.discriminator, met, hyper))
 
     def one_update(learnt: Learnt, hyper: Hyper, key: Key, rounds: Array) -> Learnt:

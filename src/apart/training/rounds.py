@@ -96,11 +96,12 @@ def learnt_from(
     if state.made is not None:
         assert episodes.steps is not None
         steps = episodes.steps.sum()
-        owed = state.made.owed + steps * config.updates_per_episode
-        state = state._replace(made=state.made.add(steps, owed % config.collection))
+        updates, per_steps = config.updates_per_steps
+        owed = state.made.owed + steps * updates
+        state = state._replace(made=state.made.add(steps, owed % per_steps))
         share = steps / config.collection
         so_far = jnp.maximum(full_rounds(config, state), 1e-9)
-        pace = Pace(owed // config.collection, share, so_far)
+        pace = Pace(owed // per_steps, share, so_far)
     learnt = learner.learn(state.learnt, episodes, made.hyper, made.learn, rounds, pace)
     return state._replace(learnt=learnt)
 

@@ -37,7 +37,7 @@ class StepCount(NamedTuple):
 
     billions: Array  # [] int32
     rest: Array  # [] int32: below a billion
-    owed: Array  # [] int32: steps times updates per round for which no update was made yet
+    owed: Array  # [] int32: a part of an update that is due, in `Config.updates_per_steps`
 
     @classmethod
     def zero(cls) -> StepCount:

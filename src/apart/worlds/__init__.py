@@ -93,8 +93,7 @@ def renders(world: World) -> bool:
         return False
     if isinstance(world, JaxWorld):
         return world.render is not None
-    spec = world.about.spec
-    return spec.get("kind") != hosts.KIND or registered.renders(str(spec["id"]))
+    return bool(world.about.spec.get("renders", True))
 
 
 def short_name(name: str, spec: Spec) -> str:

@@ -133,10 +133,11 @@ def _found(
         where = None
     with guards.saying(name, "its place"):
         places.locator(where)(env.unwrapped, first)
-    sample, ended = _played(env, name, seen, acts, reset, watch)
+    sample, lives = _played(env, name, seen, acts, reset, watch)
     offset, scale = spaces.standard(seen, sample)
     return {
-        **({"lives": round(_SAMPLE / ended)} if ended else {}),
+        **({"lives": lives} if lives else {}),
+        **({} if _renders(env) else {"renders": False}),
         **({"whole": True} if not np.mod(sample, 1).any() else {}),
         "observation": {
             "shape": list(seen.shape),
@@ -150,6 +151,12 @@ def _found(
     }
 
 
+def _renders(env: Any) -> bool:
+    """Whether it gives pictures, as its metadata tell."""
+    modes = (env.metadata or {}).get("render_modes")
+    return modes is None or "rgb_array" in modes
+
+
 def _played(
     env: Any,
     name: str,
@@ -157,11 +164,11 @@ def _played(
     acts: Acts,
     reset: Callable[[int], Any],
     watch: guards.Watch,
-) -> tuple[FloatArray, int]:
-    """[n, ...] observations of random play, and how often the environment ended an episode."""
+) -> tuple[FloatArray, int | None]:
+    """[n, ...] observations of random play, and its mean steps until an episode ends."""
     read, act = spaces.reader(seen, name), spaces.actor(acts, env.action_space)
     rng = np.random.default_rng(0)
-    sample, episodes, ended = [read(reset(0))], 1, 0
+    sample, episodes, ended, steps = [read(reset(0))], 1, 0, 0
     while len(sample) < _SAMPLE:
         shape = acts.heads if acts.heads > 1 else None
         action = act(rng.integers(acts.n_actions, size=shape))
@@ -169,13 +176,14 @@ def _played(
         with guards.saying(name, "step"):
             obs, terminated, truncated = guards.of_step(name, env.step(action))
         sample.append(read(obs))
-        ended += bool(terminated)
+        steps += 1
         if terminated or truncated:
+            ended += 1
             watch.on("reset")
             sample.append(read(reset(episodes)))
             episodes += 1
     watch.off()
-    return np.asarray(sample, np.float64), ended
+    return np.asarray(sample, np.float64), round(steps / ended) if ended else None
 
 
 def from_spec(spec: Spec, horizon: int) -> HostWorld:

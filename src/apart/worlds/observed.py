@@ -116,7 +116,17 @@ def _regular(part: Any) -> bool:
 
 def key(observation: Any) -> str:
     """Equal for equal observations, whichever of Python's and NumPy's types their numbers have."""
-    return snapshots.key_of(observation).hex()
+    return snapshots.key_of(_in_python(observation)).hex()
+
+
+def _in_python(observation: Any) -> Any:
+    if isinstance(observation, Mapping):
+        return {str(name): _in_python(part) for name, part in observation.items()}
+    if isinstance(observation, np.ndarray | np.generic):
+        return _in_python(observation.tolist())
+    if isinstance(observation, list | tuple):
+        return [_in_python(part) for part in observation]
+    return int(observation) if isinstance(observation, bool) else observation
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,14 +168,15 @@ class Observed:
         """A line of text a state, for files: key, ``~`` where it varies, JSON."""
         return [
             f"{known}{'~' * (state in self.varies)} {json.dumps(one, allow_nan=False)}"
-            for state, (known, one) in enumerate(zip(self.keys, self._small(), strict=True))
+            for state, (known, one) in enumerate(zip(self.keys, self.shown, strict=True))
         ]
 
-    def _small(self) -> Sequence[Any]:
-        """What is shown; without large arrays where all of them are too many."""
-        if sum(map(_numbers_in, self.shown)) <= _MOST_OF_ALL:
-            return self.shown
-        return [_without_arrays(one) for one in self.shown]
+
+def bounded(shown: Sequence[Any]) -> Sequence[Any]:
+    """``shown`` of all states, without large arrays where these are too many numbers."""
+    if sum(map(_numbers_in, shown)) <= _MOST_OF_ALL:
+        return shown
+    return [_without_arrays(one) for one in shown]
 
 
 def from_lines(lines: Any, n_states: int) -> Observed:

@@ -230,21 +230,6 @@ _NEAR: Final = 0.75  # how alike two ids are that may be one
 _WRITE: Final = "for the Gymnasium environment write gym:{}"
 
 
-def renders(id_: str) -> bool:
-    """Whether environments of that id give pictures, as their class says; none is made."""
-    try:
-        maker(id_, id_)
-        from gymnasium.envs.registration import load_env_creator, spec
-
-        entry: Any = spec(id_.rpartition(":")[2]).entry_point
-        with guards.saying(id_, "import"):
-            creator = load_env_creator(entry) if isinstance(entry, str) else entry
-    except UserError:  # it cannot be made here
-        return False
-    modes = getattr(creator, "metadata", {}).get("render_modes")
-    return modes is None or "rgb_array" in modes
-
-
 def _quiet(entry_point: str) -> None:
     """MuJoCo writes its warnings to a file where the command runs, unless somebody takes them.
 

@@ -32,7 +32,7 @@ from apart.worlds.following import (
     has_model,
 )
 from apart.worlds.guards import Line, of_reset, saying, undisturbed
-from apart.worlds.observed import Observed
+from apart.worlds.observed import Observed, bounded
 from apart.worlds.registered import check_environment, limit_of
 from apart.worlds.world import TableWorld
 
@@ -98,7 +98,7 @@ def _observed(found: Table) -> Observed | None:
     if len(looks) < len(found.looks):
         return None
     keys, shown = [one.key for one in looks], [one.shown for one in looks]
-    return Observed(keys, shown, frozenset(found.varies))
+    return Observed(keys, bounded(shown), frozenset(found.varies))
 
 
 def _begins_anew(bare: Any) -> bool:

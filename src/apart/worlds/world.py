@@ -279,7 +279,7 @@ class TableWorld(_World):
         >>> parse("S..").label(2)
         'cell (0, 2)'
         """
-        if isinstance(state, tuple):
+        if isinstance(state, tuple | list):
             every = self.places.label(np.arange(self.n_states, dtype=np.int32))
             if list(state) not in every:
                 raise UserError(f"{self.name}: no {self.places.noun} {state}")
@@ -291,6 +291,8 @@ class TableWorld(_World):
         return f"{self.places.noun} {where}{': ' * bool(seen)}{seen}"
 
     def _check_state(self, state: int) -> None:
+        if isinstance(state, bool) or not isinstance(state, int | np.integer):
+            raise UserError(f"{self.name}: {state!r} is not the number of a state, nor its place")
         if not 0 <= state < self.n_states:
             raise UserError(f"{self.name}: state {state} is outside 0 to {self.n_states - 1}")
 

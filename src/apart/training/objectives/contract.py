@@ -41,8 +41,13 @@ class Met(NamedTuple):
 
     episodes: Episodes
     rounds: Array  # [] rounds made with this one
-    full_rounds: Array  # [] rounds of full length that all steps so far amount to
     graph: Callable[[], Graph] | None  # of all transitions that were seen, where they are kept
+    steps_in_rounds: Array | None = None  # [] rounds of T steps that all steps so far amount to
+
+    @property
+    def full_rounds(self) -> Array:
+        """[] rounds made, those whose episodes ended early in part."""
+        return self.rounds if self.steps_in_rounds is None else self.steps_in_rounds
 
 
 class Objective(NamedTuple):
