@@ -181,8 +181,7 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
             like = example(world, config, by_place)
             learn(jax.tree.map(jnp.copy, state), begin(state, hyper), like)
         for _ in range(int(n)):
-            assert state.made is not None
-            if until is not None and not state.made.below(until):
+            if until is not None and state.made is not None and not state.made.below(until):
                 break
             made = begin(state, hyper)
             seeds = seeds_of(state.key, int(state.iteration), config.episodes_per_update)
