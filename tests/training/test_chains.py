@@ -111,7 +111,7 @@ def test_what_follows_the_end_of_a_chain_is_measured_nowhere():
     learner, hyper = learner_of(world, config), hyper_of(config)
     state = program(world, config).init(jnp.uint32(0), hyper)
     acts = chains(learner.objective, state.learnt.discriminator)
-    seen = evaluations.evaluate(world, config, learner, state, hyper)
+    seen = evaluations.evaluate(world, config, learner, state, hyper, jnp.bool_(False))
     drawn, _ = evaluations.every_skill(world.about, config, learner, state, hyper)
     q = evaluated(state.learnt)
     values_of = lambda obs: learner.values(q, obs)  # noqa: E731

@@ -31,6 +31,7 @@ from apart.training.evaluate import Evaluation
 from apart.training.program import Program, program
 from apart.training.state import (
     COUNTED,
+    Hyper,
     StepCount,
     TrainState,
     by_name,
@@ -200,7 +201,9 @@ class _Training:
         self.writer.skills(records.skills_of(self.world, evaluation), self.identity, self._evidence)
         self.writer.summary(
             self._summary(
-                steps, evaluation, random_walk(self.world, self.config, self.program, state)
+                steps,
+                evaluation,
+                random_walk(self.world, self.config, self.program, state, self.hyper),
             )
         )
         return run_folder.load(self.writer.path)
@@ -355,7 +358,9 @@ class _Training:
         }
 
 
-def random_walk(world: World, config: Config, made: Program, state: TrainState) -> float | None:
+def random_walk(
+    world: World, config: Config, made: Program, state: TrainState, hyper: Hyper
+) -> float | None:
     """What random actions find: exact in tables, else in as many episodes as there are skills.
 
     None where the world has no places to count.
@@ -364,7 +369,7 @@ def random_walk(world: World, config: Config, made: Program, state: TrainState) 
         return records.random_walk(world, config)
     if not world.places.counted:
         return None
-    return len(np.unique(np.asarray(made.random(state))))
+    return len(np.unique(np.asarray(made.random(state, hyper))))
 
 
 def _versions() -> dict[str, Any]:

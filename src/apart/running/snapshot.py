@@ -40,7 +40,7 @@ def snapshot(run: Run) -> Run:
     try:
         state = restored(config, trained.init(jnp.uint32(config.seed), hyper), saved.arrays)
         evaluation = jax.device_get(trained.evaluate(state, hyper))
-        walk = random_walk(world, config, trained, state)
+        walk = random_walk(world, config, trained, state, hyper)
     finally:
         trained.close()
     entries = records.skills_of(world, evaluation)

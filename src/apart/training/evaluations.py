@@ -45,7 +45,7 @@ def every_skill(
     return choices.follow(drawn, acts, about.n_actions), key
 
 
-def at_random(about: About, config: Config, state: TrainState) -> Drawn:
+def random_actions(about: About, config: Config, state: TrainState) -> Drawn:
     """As many episodes as there are skills, of random actions; the same at any time of a run."""
     key = jax.random.fold_in(state.key, 2**31 - 2)
     shape = (config.skills, config.decisions, config.skills, about.n_actions)
@@ -69,12 +69,22 @@ def measured(
 
 
 def evaluate(
-    world: TableWorld | JaxWorld, config: Config, learner: Learner, state: TrainState, hyper: Hyper
+    world: TableWorld | JaxWorld,
+    config: Config,
+    learner: Learner,
+    state: TrainState,
+    hyper: Hyper,
+    at_random: Array,
 ) -> Evaluation:
-    """Of worlds that can be compiled."""
+    """Of worlds that can be compiled; in JAX worlds as well of random actions instead of skills.
+
+    Both are one program there: an evaluation takes as long to compile as training.
+    """
     drawn, key = every_skill(world.about, config, learner, state, hyper)
     q = evaluated(state.learnt)
     if isinstance(world, JaxWorld):
+        randomly = random_actions(world.about, config, state).choice
+        drawn = drawn._replace(choice=jnp.where(at_random, randomly, drawn.choice))
         episodes = collect.by_steps(
             collect.steps_of(world),
             lambda obs: learner.values(q, obs),

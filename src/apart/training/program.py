@@ -22,7 +22,7 @@ from apart._config import Config
 from apart._types import Array, Obs
 from apart.learner.approximators import Params
 from apart.learner.episodes import Episodes
-from apart.training import choices, collect, evaluations
+from apart.training import choices, evaluations
 from apart.training.choices import Drawn
 from apart.training.evaluate import Evaluation
 from apart.training.host import Host
@@ -36,7 +36,6 @@ from apart.training.rounds import (
     learnt_from,
     round_of,
     seeds_of,
-    start_key,
 )
 from apart.training.state import Hyper, StepCount, TrainState
 from apart.worlds.lifetime import may_end
@@ -50,7 +49,7 @@ class Program(NamedTuple):
     chunk: Callable[..., TrainState]  # (state, numbers, rounds n, until: `StepCount` or no limit)
     evaluate: Callable[[TrainState, Hyper], Evaluation]
     finite: Callable[[TrainState], Array]  # [] bool: all parameters are
-    random: Callable[[TrainState], Array] | None
+    random: Callable[[TrainState, Hyper], Array] | None
     # -> [K] the places in which K episodes of random actions end; None where that is known exactly
     close: Callable[[], None] = lambda: None  # lets go of what lives on the host
 
@@ -115,28 +114,19 @@ def compiled(world: TableWorld | JaxWorld, config: Config, learner: Learner) -> 
         there: TrainState = after
         return there
 
+    evaluate = jax.jit(partial(evaluations.evaluate, world, config, learner))
+
+    def random(state: TrainState, hyper: Hyper) -> Array:
+        places: Array = evaluate(state, hyper, at_random=jnp.bool_(True)).trajectories
+        return places[:, -1]
+
     return Program(
         init=jax.jit(initial(learner, counts)),
         chunk=jax.jit(chunk, donate_argnums=0),
-        evaluate=jax.jit(partial(evaluations.evaluate, world, config, learner)),
+        evaluate=lambda state, hyper: evaluate(state, hyper, at_random=jnp.bool_(False)),
         finite=jax.jit(_finite),
-        random=None if in_jax is None else jax.jit(partial(_random_in_jax, in_jax, config)),
+        random=None if in_jax is None else random,
     )
-
-
-def _random_in_jax(world: JaxWorld, config: Config, state: TrainState) -> Array:
-    heads = (world.about.heads,) * (world.about.heads > 1)
-    values = jnp.zeros((config.skills, *heads, world.about.n_actions, 1))  # chance decides instead
-    episodes = collect.by_steps(
-        collect.steps_of(world),
-        lambda obs: values,
-        evaluations.at_random(world.about, config, state),
-        start_key(state.key),
-        one_start=True,
-        hold=config.hold,
-    )
-    assert episodes.place is not None
-    return episodes.place[:, -1]
 
 
 def _finite(state: TrainState) -> Array:
@@ -198,8 +188,8 @@ def hosted(world: HostWorld, config: Config, learner: Learner) -> Program:
         found: Evaluation = measure(state.learnt, hyper, side_by_side(state, drawn))
         return found
 
-    def random(state: TrainState) -> Array:
-        episodes = side_by_side(state, evaluations.at_random(about, config, state))
+    def random(state: TrainState, hyper: Hyper) -> Array:
+        episodes = side_by_side(state, evaluations.random_actions(about, config, state))
         assert episodes.place is not None
         return episodes.place[:, -1]
 
