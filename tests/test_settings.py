@@ -508,7 +508,7 @@ SOME = ("apart", "random_walk")
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if NIGHTLY or name in SOME])
-@pytest.mark.parametrize("world", ["gym:CartPole-v1", "maze:u"])
+@pytest.mark.parametrize("world", ["gym:CartPole-v1", *(["maze:u"] if NIGHTLY else [])])
 def test_a_method_trains_with_nothing_but_its_name(world, method, tmp_path):
     steps = 20_000 if NIGHTLY else 1_600
     loaded = worlds.load(world)
