@@ -495,6 +495,8 @@ def terms_of(params, network, shape):
 
 def check_updates(case, world, network, states, n, by=Oracle):
     options = {**BASE, "updates_per_episode": 1, **{**CASES, **BEYOND}[case]}
+    if isinstance(world, HostWorld):  # whose default is several
+        options.setdefault("episodes_per_update", 1)
     method = options.pop("method", case)
     reading = options.pop("reading", "ours")
     network = options.pop("network", network) if network == "table" else network
