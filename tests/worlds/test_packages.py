@@ -146,9 +146,7 @@ def test_places_by_a_function_of_the_users():
 @pytest.mark.parametrize("kind", ["xminigrid", "gymnax"])
 def test_where_the_package_is_missing_one_line_says_so(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, kind, None)
-    with pytest.raises(
-        UserError, match=rf"needs the package {kind}: pip install '.\[{kind}\]'"
-    ):
+    with pytest.raises(UserError, match=rf"needs the package {kind}: pip install '.\[{kind}\]'"):
         worlds.load(f"{kind}:Some-v0")
 
 
